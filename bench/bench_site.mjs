@@ -123,7 +123,7 @@ async function measure(up, name, path, cookie) {
     row(`site.${name}.javascript`, sum(scripts), 'kB', name === 'discover' ? GOAL_KB : null);
     row(`site.${name}.all`, sum(files), 'kB');
     row(`site.${name}.requests`, files.length, 'requests');
-    const api = files.map((file) => file.name).filter((each) => /^\/(api|worlds|healthz)/.test(each) && !each.includes('follow='));
+    const api = files.map((file) => file.name).filter((each) => /^\/(api|admin|worlds|healthz)/.test(each) && !each.includes('follow='));
     const [documents, answers] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
         documents.push((await ask(up, path, cookie)).ms);
@@ -147,6 +147,9 @@ try {
     await measure(up, 'create', '/create', cookie);
     await measure(up, 'manage', `/create/${mine}`, cookie);
     await measure(up, 'account', '/account', cookie);
+    await measure(up, 'class', '/class', cookie);
+    await measure(up, 'operator', '/operator', cookie);
+    await measure(up, 'people', '/operator/people', cookie);
 } finally {
     agent.destroy();
     await closeBrowser();

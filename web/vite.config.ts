@@ -38,7 +38,8 @@ const installable: Plugin = {
         emit('manifest.webmanifest', JSON.stringify(MANIFEST));
         emit('icon.svg', readFileSync(path('src/ui/icon.svg'), 'utf8'));
         ICON_SIZES.forEach((size) => emit(`icon-${size}.png`, drawIcon(size)));
-        const names = Object.keys(bundle).filter((name) => name.startsWith('assets/')).sort()
+        // The Studio's document compares revisions on the pages of creators: nobody needs it to play.
+        const names = Object.keys(bundle).filter((name) => name.startsWith('assets/') && !/\/(?:studio|words_tool)-/.test(name)).sort()
             .map((name) => `/${name}`);
         const worker = bundle[SERVICE_WORKER];
         if (worker?.type !== 'chunk' || !/["'`]__FILES__["'`]/.test(worker.code)) {

@@ -21,17 +21,19 @@ _Static_assert(sizeof(BlockHeader) == 16, "the header keeps blocks 16-byte align
 #ifdef __wasm__
 // calloc writes zeros into every page, and a page that was written stays resident. New memory of
 // the module is zero already, so a large block comes from there, and pages that nobody uses cost
-// nothing. A freed one is kept for others: the list is sorted by address, and neighbours become
-// one.
+// nothing. The module grows by steps, because each time costs as much as zeroing half a megabyte:
+// what is left of a step is in the list of fresh blocks. A freed block is kept for others in the
+// list of used ones. Both are sorted by address, and neighbours become one.
 #define PAGE_BYTES  65536u
 #define LARGE_BYTES (128u << 10)
+#define GROW_BYTES  (32u << 20)
 
 typedef struct FreeBlock {
     struct FreeBlock *next;
     size_t bytes; // whole pages
 } FreeBlock;
 
-static FreeBlock *free_blocks;
+static FreeBlock *used_blocks, *fresh_blocks; // fresh: zeros after the FreeBlock
 static bool malloc_has_begun;
 
 // At its first call malloc takes all memory that the module has then, with any block of ours in it.
@@ -50,10 +52,10 @@ static size_t whole_pages(size_t bytes)
 }
 
 // The smallest that is large enough; what is left of it stays in the list.
-static void *take_free(size_t bytes)
+static FreeBlock *take_free(FreeBlock **list, size_t bytes)
 {
     FreeBlock **best = NULL;
-    for (FreeBlock **at = &free_blocks; *at != NULL; at = &(*at)->next) {
+    for (FreeBlock **at = list; *at != NULL; at = &(*at)->next) {
         if ((*at)->bytes >= bytes && (best == NULL || (*at)->bytes < (*best)->bytes)) {
             best = at;
         }
@@ -69,7 +71,52 @@ static void *take_free(size_t bytes)
     } else {
         *best = block->next;
     }
-    return memset(block, 0, bytes);
+    return block;
+}
+
+static void merge_next(FreeBlock *block)
+{
+    const bool touch =
+        block->next != NULL && (uint8_t *)block + block->bytes == (uint8_t *)block->next;
+    if (touch) {
+        FreeBlock *next = block->next;
+        block->bytes += next->bytes;
+        block->next = next->next;
+        *next = (FreeBlock){0};
+    }
+}
+
+static void give_free(FreeBlock **list, void *block, size_t bytes)
+{
+    FreeBlock **at = list, *before = NULL;
+    while (*at != NULL && (uintptr_t)*at < (uintptr_t)block) {
+        before = *at;
+        at = &(*at)->next;
+    }
+    FreeBlock *freed = block;
+    *freed = (FreeBlock){*at, bytes};
+    *at = freed;
+    merge_next(freed);
+    if (before != NULL) {
+        merge_next(before);
+    }
+}
+
+// Adds fresh memory: a step, or what is asked for if no step can be had.
+static bool grow(size_t bytes)
+{
+    begin_malloc();
+    size_t more = bytes > GROW_BYTES ? bytes : GROW_BYTES;
+    size_t page = __builtin_wasm_memory_grow(0, more / PAGE_BYTES);
+    if (page == SIZE_MAX && more > bytes) {
+        more = bytes;
+        page = __builtin_wasm_memory_grow(0, more / PAGE_BYTES);
+    }
+    if (page == SIZE_MAX) {
+        return false;
+    }
+    give_free(&fresh_blocks, (void *)(page * PAGE_BYTES), more);
+    return true;
 }
 
 static void *system_alloc(size_t bytes)
@@ -81,42 +128,29 @@ static void *system_alloc(size_t bytes)
         return NULL;
     }
     const size_t whole = whole_pages(bytes);
-    void *block = take_free(whole);
-    if (block == NULL) {
-        begin_malloc();
-        const size_t page = __builtin_wasm_memory_grow(0, whole / PAGE_BYTES);
-        block = page != SIZE_MAX ? (void *)(page * PAGE_BYTES) : NULL;
+    FreeBlock *block = take_free(&used_blocks, whole);
+    if (block != NULL) {
+        return memset(block, 0, whole);
+    }
+    block = take_free(&fresh_blocks, whole);
+    if (block == NULL && grow(whole)) {
+        block = take_free(&fresh_blocks, whole);
+    }
+    if (block != NULL) {
+        *block = (FreeBlock){0};
     }
     return block;
 }
 
-static void merge_next(FreeBlock *block)
-{
-    const bool touch =
-        block->next != NULL && (uint8_t *)block + block->bytes == (uint8_t *)block->next;
-    if (touch) {
-        block->bytes += block->next->bytes;
-        block->next = block->next->next;
-    }
-}
-
-static void system_free(void *block, size_t bytes)
+static void system_free(void *block, size_t bytes, bool is_clean)
 {
     if (bytes < LARGE_BYTES) {
         free(block);
-        return;
-    }
-    FreeBlock **at = &free_blocks, *before = NULL;
-    while (*at != NULL && (uintptr_t)*at < (uintptr_t)block) {
-        before = *at;
-        at = &(*at)->next;
-    }
-    FreeBlock *freed = block;
-    *freed = (FreeBlock){*at, whole_pages(bytes)};
-    *at = freed;
-    merge_next(freed);
-    if (before != NULL) {
-        merge_next(before);
+    } else if (is_clean) {
+        memset(block, 0, sizeof(BlockHeader));
+        give_free(&fresh_blocks, block, whole_pages(bytes));
+    } else {
+        give_free(&used_blocks, block, whole_pages(bytes));
     }
 }
 #else
@@ -125,9 +159,10 @@ static void *system_alloc(size_t bytes)
     return calloc(1, bytes);
 }
 
-static void system_free(void *block, size_t bytes)
+static void system_free(void *block, size_t bytes, bool is_clean)
 {
     (void)bytes;
+    (void)is_clean;
     free(block);
 }
 #endif
@@ -171,7 +206,7 @@ void *heap_alloc(Heap *heap, size_t bytes)
     return header + 1;
 }
 
-void heap_free(Heap *heap, void *block)
+static void give_back(Heap *heap, void *block, bool is_clean)
 {
     check_frozen(heap);
     if (block == NULL) {
@@ -184,7 +219,17 @@ void heap_free(Heap *heap, void *block)
     header->mark = BLOCK_DEAD;
     heap->bytes_now -= bytes;
     heap->free_count += 1;
-    system_free(header, sizeof(BlockHeader) + bytes);
+    system_free(header, sizeof(BlockHeader) + bytes, is_clean);
+}
+
+void heap_free(Heap *heap, void *block)
+{
+    give_back(heap, block, false);
+}
+
+void heap_free_clean(Heap *heap, void *block)
+{
+    give_back(heap, block, true);
 }
 
 void heap_freeze(Heap *heap)

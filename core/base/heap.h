@@ -24,6 +24,9 @@ Heap heap_make(uint64_t bytes_max);
 void *heap_alloc(Heap *heap, size_t bytes);
 // Frees what heap_alloc of the same Heap gave; NULL is allowed.
 void heap_free(Heap *heap, void *block);
+// The same for a block whose bytes are all zero: where memory is not the system's to clear (WASM),
+// the next owner of a large one gets it without writing into each page.
+void heap_free_clean(Heap *heap, void *block);
 
 void heap_freeze(Heap *heap); // from here on any call dies
 // The same for a live world, which must not end for what a player did: a call is counted, and an

@@ -155,6 +155,11 @@ const char *client_closed_reason(const Client *client)
     return client->reason;
 }
 
+const char *client_resume_token(const Client *client)
+{
+    return client->config.resume_token;
+}
+
 // --- lines --------------------------------------------------------------------------------------
 
 void client_line_give(Client *client, uint32_t slot)

@@ -79,6 +79,8 @@ void client_output_take(Client *client);
 
 ClientState client_state(const Client *client);
 const char *client_closed_reason(const Client *client); // code and message; "" while open
+// What a client that takes this one's place brings along; "": none yet.
+const char *client_resume_token(const Client *client);
 // The session ended because client and world were built with different PROTOCOL_SCHEMAs (or
 // versions): connecting again cannot help. A page loads itself again, once; a program says that it
 // has to be updated.
@@ -180,6 +182,9 @@ void client_set_input(Client *client, const ClientInput *input);
 // By how much scripts have turned the player so far, in radians. What the owner's yaw does not have
 // in it yet (turn_seen) is added to it, so an owner that never asks is turned too.
 double client_turn(const Client *client);
+// Whether the fire button does anything: the place has a weapon, or a script here has asked whether
+// it is down or listens to all keys. Without it a touch screen needs no such button.
+bool client_fire_is_used(const Client *client);
 // A key of the keyboard, for scripts (view_key.c). Nothing happens while no script can run.
 void client_set_key(Client *client, Text name, bool down);
 // A widget of a tree that view_shown gave was used; `typed` is what stands in an input, without

@@ -72,6 +72,9 @@ static bool scene_has(void *user, Text name, bool is_tag)
 
 void client_script_restore(Client *client, uint64_t net_id)
 {
+    if (client->script.view == NULL) {
+        return;
+    }
     AttributeTable *attributes = view_attributes(client->script.view);
     Record *record = attribute_table_find(attributes, net_id);
     const PlaceExtra *extra = extra_find(client->place, net_id);
@@ -124,6 +127,20 @@ static void apply(AttributeTable *attributes, uint64_t net_id, NetAttributesRead
     }
     while (net_attributes_next_tag(reader, &key)) {
         (void)!attribute_table_set_tag(attributes, net_id, key, true);
+    }
+}
+
+void client_bind_scene_rows(Client *client)
+{
+    if (client->script.view == NULL) {
+        return;
+    }
+    ByteReader reader = byte_reader(client->place->patch_rows, client->place->patch_row_bytes);
+    PatchRow row = {0};
+    while (byte_reader_left(&reader) > 0 && patch_row_read(&reader, row.net_id, &row)) {
+        if ((row.groups & PATCH_ATTRIBUTES) != 0) {
+            client_script_attributes(client, row.net_id, row.attributes, row.attributes_bytes);
+        }
     }
 }
 

@@ -61,8 +61,7 @@ void client_script_leave(Client *client, uint64_t net_id)
         return;
     }
     if (net_id <= scene_part_count(client->place->scene)) {
-        client_script_restore(client, net_id); // the part itself stays as it is in the scene
-        return;
+        return; // the part itself stays, and its attributes come with the patch of its cell
     }
     attribute_table_remove(view_attributes(script->view), net_id);
     view_paint_forget(script->view, net_id);

@@ -92,6 +92,7 @@ typedef struct PatchCache {
     uint64_t base_tick; // what changed up to this one is in the scene
     Paint *paints;      // by scene index
     uint64_t *painted;  // a bit for each: its paint is the one above, not the scene's
+    uint64_t *labelled; // a bit for each: its attributes are not those of the scene
     uint32_t change;    // rises whenever a paint does
     PatchWant wants[PATCH_WANTS_MAX];
     uint32_t want_count;

@@ -39,6 +39,15 @@ void client_script_buttons(Client *client, uint32_t before, uint32_t after)
     }
 }
 
+bool client_fire_is_used(const Client *client)
+{
+    const ClientScript *script = &client->script;
+    return (client->place != NULL && client->place->weapon_count > 0) ||
+           (script->system != NULL &&
+            (view_asks_fire(script->view) || script_listens(script->system, "Input.Pressed") ||
+             script_listens(script->system, "Input.Released")));
+}
+
 void client_use_widget(Client *client, uint64_t owner, uint64_t entity, double handler, Text typed)
 {
     enum { LIST = 6, TEXT = 5 }; // value.h

@@ -7,7 +7,7 @@ Paint client_server_paint(void *user, uint64_t net_id)
     const Client *client = user;
     for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
         const MergeSlot *entity = &client->merge.slots[slot];
-        if (client->ids[slot] == net_id && entity->kind != NET_SCENE_PART) {
+        if (client->ids[slot] == net_id) {
             return entity->state.paint;
         }
     }

@@ -21,6 +21,7 @@ Status client_script_open(Client *client)
     ClientScript *script = &client->script;
     *script = (ClientScript){0};
     ViewConfig view = client->config.view;
+    attribute_table_config_add(&view.attributes, scene_part_count(client->place->scene));
     view.sim = predict_sim(client->predict);
     view.prefabs = client->place->prefabs;
     view.scene_names = client->place->scene_names;
@@ -52,6 +53,7 @@ Status client_script_open(Client *client)
         return status;
     }
     client_bind_extras(client);
+    client_bind_scene_rows(client);
     client_script_listen(client);
     // The next step loads the available runes into the new system.
     Manifest *manifests[2] = {&client->runes.current, &client->runes.staged};

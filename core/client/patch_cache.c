@@ -1,8 +1,9 @@
 // Parts of the scene that differ from it. Every cell of the scene has a version; rows that lead
 // from at most our version to a later one are applied, anything else is requested. The server waits
 // for a word on each cell that it names, so a cell is also asked for once if nothing is missing.
-// Poses, part data and removals go to prediction; paint is kept here for the page.
-#include "core/client/client_inside.h"
+// Poses, part data and removals go to prediction, attributes to scripts; paint is kept here for the
+// page.
+#include "core/client/client_bind.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static size_t block_bytes(uint32_t part_count)
     const uint32_t cells = cells_max(part_count) + 1;
     return id_map_bytes(cells) + arena_need(heap_array_bytes(cells, sizeof(PatchKnown))) +
            arena_need(heap_array_bytes((size_t)part_count + 1, sizeof(Paint))) +
-           arena_need(heap_array_bytes((size_t)part_count / 64 + 1, sizeof(uint64_t)));
+           2 * arena_need(heap_array_bytes((size_t)part_count / 64 + 1, sizeof(uint64_t)));
 }
 
 Status patch_cache_open(Client *client)
@@ -39,7 +40,9 @@ Status patch_cache_open(Client *client)
     cache->cells = arena_array(&arena, cache->cell_max + 1, sizeof *cache->cells);
     cache->paints = arena_array(&arena, (size_t)parts + 1, sizeof *cache->paints);
     cache->painted = arena_array(&arena, (size_t)parts / 64 + 1, sizeof *cache->painted);
-    ASSERT(cache->cells != NULL && cache->paints != NULL && cache->painted != NULL);
+    cache->labelled = arena_array(&arena, (size_t)parts / 64 + 1, sizeof *cache->labelled);
+    ASSERT(cache->cells != NULL && cache->paints != NULL && cache->painted != NULL &&
+           cache->labelled != NULL);
     return id_map_init(&cache->map, &arena, cache->cell_max + 1);
 }
 
@@ -57,6 +60,23 @@ void patch_cache_restart(Client *client)
     }
 }
 
+// Scripts see the attributes that the scene has.
+static void attributes_clear(Client *client)
+{
+    PatchCache *cache = &client->patch;
+    bool any = false;
+    for (uint64_t index = 0; index < cache->part_count; index++) {
+        if ((cache->labelled[index / 64] >> (index % 64) & 1) != 0) {
+            client_script_restore(client, index + 1);
+            any = true;
+        }
+    }
+    memset(cache->labelled, 0, ((size_t)cache->part_count / 64 + 1) * sizeof *cache->labelled);
+    if (any) {
+        client_bind_scene_rows(client);
+    }
+}
+
 void patch_cache_clear(Client *client)
 {
     PatchCache *cache = &client->patch;
@@ -69,6 +89,7 @@ void patch_cache_clear(Client *client)
     }
     memset(cache->painted, 0, ((size_t)cache->part_count / 64 + 1) * sizeof *cache->painted);
     cache->change += 1;
+    attributes_clear(client);
     predict_unpatch(client->predict);
 }
 
@@ -174,7 +195,7 @@ void patch_cache_versions(Client *client, const WirePatchVersion *cells, uint32_
 static bool is_seen(const Client *client, uint64_t net_id)
 {
     for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
-        if (client->ids[slot] == net_id && client->merge.slots[slot].kind != NET_SCENE_PART) {
+        if (client->ids[slot] == net_id) {
             return true;
         }
     }
@@ -195,6 +216,11 @@ static bool row_apply(Client *client, const PatchRow *row)
     if ((row->groups & PATCH_PAINT) != 0) {
         paint_part(&client->patch, row);
         client_painted_by_server(client, row->net_id);
+    }
+    if ((row->groups & PATCH_ATTRIBUTES) != 0) {
+        const uint64_t index = row->net_id - 1;
+        client->patch.labelled[index / 64] |= 1ull << (index % 64);
+        client_script_attributes(client, row->net_id, row->attributes, row->attributes_bytes);
     }
     if ((row->groups & PATCH_GROUPS_SOLID) != 0 && is_seen(client, row->net_id)) {
         return false;

@@ -497,15 +497,10 @@ void predict_enter(Predict *predict, const MergeSlot *entity, const NetShape *sh
     if (entity->net_id == 0 || entity->net_id == predict->own_net_id) {
         return; // the own body is predicted, not shown as a puppet
     }
-    if (entity->kind != NET_SCENE_PART) {
-        sim_remove_now(predict->sim, sim_find(predict->sim, entity->net_id));
-    }
+    sim_remove_now(predict->sim, sim_find(predict->sim, entity->net_id));
     Status status = STATUS_RANGE;
     if (net_kind_moves(entity->kind)) {
         status = enter_mover(predict, entity);
-    } else if (entity->kind == NET_SCENE_PART) {
-        // Its attributes are for scripts; what else changed is in the patch of its cell.
-        status = entity->net_id <= scene_part_max(predict) ? STATUS_OK : STATUS_RANGE;
     } else if (entity->kind == NET_STRUCTURE && shape != NULL) {
         status = enter_structure(predict, entity, shape);
     } else if ((entity->kind == NET_PART || entity->kind == NET_PROP) && shape != NULL) {
@@ -555,7 +550,7 @@ void predict_update(Predict *predict, const MergeSlot *entity, uint32_t componen
     if (entity->net_id == predict->own_net_id) {
         return;
     }
-    if (entity->kind == NET_SCENE_PART || (known == NULL && net_kind_moves(entity->kind))) {
+    if (known == NULL && net_kind_moves(entity->kind)) {
         predict_enter(predict, entity, NULL);
         return;
     }
@@ -585,8 +580,7 @@ void predict_leave(Predict *predict, const MergeSlot *entity)
     }
     // A part of the scene stays where it is: it came to rest, or left our sight. The patch of its
     // cell says if that is wrong.
-    const bool stays = entity->net_id <= scene_part_max(predict) &&
-                       (entity->kind == NET_PART || entity->kind == NET_SCENE_PART);
+    const bool stays = entity->net_id <= scene_part_max(predict) && entity->kind == NET_PART;
     if (!stays) {
         sim_remove_now(predict->sim, sim_find(predict->sim, entity->net_id));
     }

@@ -24,7 +24,7 @@ void edit_buffer_clear(EditBuffer *buffer)
     buffer->status = STATUS_OK;
 }
 
-static bool reserve(EditBuffer *buffer, size_t bytes)
+bool edit_buffer_reserve(EditBuffer *buffer, size_t bytes)
 {
     if (buffer->status != STATUS_OK) {
         return false;
@@ -54,7 +54,7 @@ static bool reserve(EditBuffer *buffer, size_t bytes)
 
 void edit_buffer_append(EditBuffer *buffer, const void *data, size_t bytes)
 {
-    if (bytes != 0 && reserve(buffer, bytes)) {
+    if (bytes != 0 && edit_buffer_reserve(buffer, bytes)) {
         memcpy(buffer->data + buffer->bytes, data, bytes);
         buffer->bytes += bytes;
     }
@@ -94,7 +94,7 @@ void edit_buffer_block(EditBuffer *buffer, const void *data, size_t bytes)
 
 void edit_buffer_write(EditBuffer *buffer, EditWrite write, const void *user)
 {
-    if (!reserve(buffer, 1)) {
+    if (!edit_buffer_reserve(buffer, 1)) {
         return;
     }
     const size_t room = buffer->capacity - buffer->bytes;
@@ -103,7 +103,7 @@ void edit_buffer_write(EditBuffer *buffer, EditWrite write, const void *user)
     if (writer.status == STATUS_LIMIT) {
         ByteWriter counter = byte_counter();
         write(user, &counter);
-        if (counter.status == STATUS_OK && reserve(buffer, counter.at)) {
+        if (counter.status == STATUS_OK && edit_buffer_reserve(buffer, counter.at)) {
             writer = byte_writer(buffer->data + buffer->bytes, counter.at);
             write(user, &writer);
         }

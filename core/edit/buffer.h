@@ -17,6 +17,8 @@ typedef struct EditBuffer {
 EditBuffer edit_buffer(Heap *heap, size_t bytes_max);
 void edit_buffer_free(EditBuffer *buffer);  // empty and usable afterwards
 void edit_buffer_clear(EditBuffer *buffer); // keeps its memory
+// Room for so many bytes more at least; false: there is none.
+bool edit_buffer_reserve(EditBuffer *buffer, size_t bytes);
 void edit_buffer_append(EditBuffer *buffer, const void *data, size_t bytes);
 void edit_buffer_text(EditBuffer *buffer, const char *terminated);
 void edit_buffer_u8(EditBuffer *buffer, uint8_t value);

@@ -92,6 +92,7 @@ Status edit_clip_write(EditDoc *doc, const uint32_t *ids, uint32_t count, EditBu
 typedef struct Paste {
     EditApply *apply;
     const EditOp *op;
+    EditBuffer *out; // NULL: the entities are added to the document; else creations are written
     uint32_t count;
     uint32_t *new_ids;
     IdMap old; // id in the clip → index + 1
@@ -197,6 +198,21 @@ static Status renew(Paste *paste, uint32_t index, PlaceEntityDoc *entity)
     return STATUS_OK;
 }
 
+// The record is in doc->work.
+static Status add(Paste *paste, const PlaceEntityDoc *entity)
+{
+    EditDoc *doc = paste->apply->doc;
+    const EditWhere where = {EDIT_AT_END, 0};
+    if (paste->out == NULL) {
+        return edit_apply_add(paste->apply, EDIT_ENTITY, entity->id, entity->parent, where);
+    }
+    edit_op_create(paste->out, where, doc->work.data, doc->work.bytes);
+    return paste->out->status == STATUS_OK
+               ? STATUS_OK
+               : edit_error(paste->apply->error, paste->out->status, 0,
+                            "pastes too much at once; copy it in smaller pieces");
+}
+
 static Status add_all(Paste *paste, ByteReader reader)
 {
     EditDoc *doc = paste->apply->doc;
@@ -214,10 +230,8 @@ static Status add_all(Paste *paste, ByteReader reader)
         }
         edit_buffer_clear(&doc->work);
         edit_record_write(EDIT_ENTITY, &object, &doc->work);
-        status = doc->work.status != STATUS_OK
-                     ? refuse(paste, doc->work.status)
-                     : edit_apply_add(paste->apply, EDIT_ENTITY, object.entity.id,
-                                      object.entity.parent, (EditWhere){EDIT_AT_END, 0});
+        status = doc->work.status != STATUS_OK ? refuse(paste, doc->work.status)
+                                               : add(paste, &object.entity);
         if (status != STATUS_OK) {
             return status;
         }
@@ -232,7 +246,13 @@ static Status paste_clip(Paste *paste, ByteReader *reader)
     if (reader->status == STATUS_OK && (format != FORMAT || mark != edit_member_mark())) {
         return refuse(paste, STATUS_UNSUPPORTED);
     }
-    paste->count = byte_read_count(reader, EDIT_CLIP_ENTITIES_MAX);
+    const uint64_t count = byte_read_varint(reader);
+    if (reader->status == STATUS_OK && count > EDIT_CLIP_ENTITIES_MAX) {
+        return edit_error(paste->apply->error, STATUS_LIMIT, 0,
+                          "pastes more than %d things at once; copy it in smaller pieces",
+                          EDIT_CLIP_ENTITIES_MAX);
+    }
+    paste->count = (uint32_t)count;
     if (paste->count > byte_reader_left(reader)) {
         byte_reader_fail(reader, STATUS_TRUNCATED);
     }
@@ -246,10 +266,10 @@ static Status paste_clip(Paste *paste, ByteReader *reader)
     return status != STATUS_OK ? refuse(paste, status) : add_all(paste, *reader);
 }
 
-Status edit_apply_paste(EditApply *apply, const EditOp *op)
+static Status paste_op(EditApply *apply, const EditOp *op, EditBuffer *out)
 {
     EditDoc *doc = apply->doc;
-    Paste paste = {.apply = apply, .op = op};
+    Paste paste = {.apply = apply, .op = op, .out = out};
     size_t bytes = 0;
     const uint8_t *clip =
         doc->blobs.find == NULL ? NULL : doc->blobs.find(doc->blobs.user, op->hash, &bytes);
@@ -260,5 +280,58 @@ Status edit_apply_paste(EditApply *apply, const EditOp *op)
     ByteReader reader = byte_reader(clip, bytes);
     const Status status = paste_clip(&paste, &reader);
     heap_free(doc->heap, paste.block);
+    return status;
+}
+
+Status edit_apply_paste(EditApply *apply, const EditOp *op)
+{
+    return paste_op(apply, op, NULL);
+}
+
+// --- a paste as creations -----------------------------------------------------------------------
+
+static uint32_t count_pastes(const uint8_t *ops, size_t bytes)
+{
+    ByteReader reader = byte_reader(ops, bytes);
+    EditError error;
+    EditOp op;
+    uint32_t count = 0;
+    if (edit_ops_open(&reader, &error) == STATUS_OK) {
+        while (edit_op_read(&reader, &op, &error)) {
+            count += op.type == EDIT_PASTE;
+        }
+    }
+    return reader.status == STATUS_OK ? count : 0;
+}
+
+Status edit_paste_expand(EditDoc *doc, const uint8_t *ops, size_t bytes, EditBuffer *out,
+                         EditError *error)
+{
+    const uint32_t count = count_pastes(ops, bytes);
+    if (count == 0) {
+        return STATUS_OK;
+    }
+    if (count > 1) {
+        return edit_error(error, STATUS_UNSUPPORTED, 0, "pastes twice in one step");
+    }
+    EditApply apply = {.doc = doc, .scratch = {.heap = doc->heap}, .error = error};
+    ByteReader reader = byte_reader(ops, bytes);
+    Status status = edit_ops_open(&reader, error);
+    edit_ops_begin(out);
+    for (size_t from = reader.at; status == STATUS_OK; from = reader.at) {
+        EditOp op;
+        if (!edit_op_read(&reader, &op, error)) {
+            break;
+        }
+        if (op.type == EDIT_PASTE) {
+            status = paste_op(&apply, &op, out);
+        } else {
+            edit_buffer_append(out, ops + from, reader.at - from);
+        }
+    }
+    place_scratch_free(&apply.scratch);
+    if (status == STATUS_OK && out->status != STATUS_OK) {
+        status = edit_error(error, out->status, 0, "is too much at once; do it in smaller steps");
+    }
     return status;
 }

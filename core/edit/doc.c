@@ -455,12 +455,40 @@ void edit_doc_destroy(EditDoc *doc)
     heap_free(doc->heap, doc);
 }
 
+void edit_doc_set_blobs(EditDoc *doc, EditBlobs blobs)
+{
+    doc->blobs = blobs;
+}
+
 Heap *edit_doc_heap(const EditDoc *doc)
 {
     return doc->heap;
 }
 
 // The ids of terrain are not in the file and not in the hash.
+static bool records_are_same(const EditItem *a, const EditItem *b)
+{
+    return a->bytes == b->bytes && (a->bytes == 0 || memcmp(a->record, b->record, a->bytes) == 0);
+}
+
+bool edit_doc_says_same(const EditDoc *a, const EditDoc *b, EditKind text)
+{
+    ASSERT(text == EDIT_SETTINGS || text == EDIT_SCENE);
+    if (text == EDIT_SETTINGS) {
+        return records_are_same(&a->single[0], &b->single[0]);
+    }
+    bool is_same = records_are_same(&a->single[1], &b->single[1]);
+    for (uint32_t i = 0; i < 2 && is_same; i++) {
+        const EditList *x = &a->lists[i], *y = &b->lists[i];
+        uint32_t m = x->first, n = y->first;
+        for (; is_same && m != 0 && n != 0; m = x->items[m].after, n = y->items[n].after) {
+            is_same = records_are_same(&x->items[m], &y->items[n]);
+        }
+        is_same = is_same && m == 0 && n == 0;
+    }
+    return is_same;
+}
+
 uint64_t edit_doc_hash(const EditDoc *doc)
 {
     Hash64 hash = HASH64_INIT;

@@ -30,10 +30,15 @@ typedef struct EditBlobs {
 // An empty place with default settings.
 MUST_USE Status edit_doc_create(Heap *heap, EditBlobs blobs, EditDoc **out);
 void edit_doc_destroy(EditDoc *doc); // NULL is allowed
+void edit_doc_set_blobs(EditDoc *doc, EditBlobs blobs);
 Heap *edit_doc_heap(const EditDoc *doc);
 
 // The whole document in 64 bits.
 uint64_t edit_doc_hash(const EditDoc *doc);
+
+// Whether both have the same place.json (EDIT_SETTINGS) or scene.json (EDIT_SCENE, with terrain and
+// entities; the ids of terrain are in no text).
+bool edit_doc_says_same(const EditDoc *a, const EditDoc *b, EditKind text);
 
 uint32_t edit_doc_count(const EditDoc *doc, EditKind kind); // 1 for settings and scene
 bool edit_doc_has(const EditDoc *doc, EditKind kind, uint32_t id);

@@ -2,6 +2,7 @@
 // two numbers for each slot; only what differs is read.
 #include "core/edit/draw_list.h"
 
+#include "core/base/hash.h"
 #include "core/edit/doc_inside.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ struct EditDrawList {
     EditDrawRow *rows;
     uint32_t *gone;
     uint32_t room, count; // slots
+    uint64_t assets;      // hash of the paths, in their order: rows have numbers of them
 };
 
 Status edit_draw_list_create(Heap *heap, EditDrawList **out)
@@ -63,7 +65,8 @@ static Status make_room(EditDrawList *list, uint32_t slots)
         return STATUS_OK;
     }
     const uint32_t room = slots < 256 ? 256 : slots + slots / 2;
-    EditDrawList next = {.heap = list->heap, .room = room, .count = list->count};
+    EditDrawList next = {
+        .heap = list->heap, .room = room, .count = list->count, .assets = list->assets};
     next.seen = heap_alloc(list->heap, heap_array_bytes(room, sizeof *next.seen));
     next.solids = heap_alloc(list->heap, heap_array_bytes(room, sizeof *next.solids));
     next.rows = heap_alloc(list->heap, heap_array_bytes(room, sizeof *next.rows));
@@ -142,6 +145,20 @@ static Status list_assets(Update *update)
         }
     }
     return update->assets == NULL ? STATUS_LIMIT : STATUS_OK;
+}
+
+// Another list of assets gives them other numbers, so everything is told again.
+static void compare_assets(Update *update)
+{
+    Hash64 hash = HASH64_INIT;
+    for (uint32_t i = 0; i < update->asset_count; i++) {
+        hash_u64(&hash, update->assets[i].bytes);
+        hash_bytes(&hash, update->assets[i].data, update->assets[i].bytes);
+    }
+    if (hash.state != update->list->assets) {
+        update->list->assets = hash.state;
+        edit_draw_list_forget(update->list);
+    }
 }
 
 static Pose frame_of(const Update *update, const EditItem *item)
@@ -251,7 +268,7 @@ static Status read_poses(Update *update)
 
 static Status write_rows(Update *update)
 {
-    Status status = list_assets(update);
+    Status status = STATUS_OK;
     for (uint32_t slot = 1; slot < update->items->slot_count && status == STATUS_OK; slot++) {
         const EditItem *item = &update->items->items[slot];
         const bool is_moved = update->moves_children && item->id != 0 && item->parent != 0 &&
@@ -278,9 +295,14 @@ Status edit_draw_list_update(EditDrawList *list, EditDoc *doc, EditDrawChanges *
     const uint32_t slots =
         update.items->slot_count > list->count ? update.items->slot_count : list->count;
     Status status = make_room(list, slots + 1);
+    if (status == STATUS_OK) {
+        status = list_assets(&update);
+    }
     if (status != STATUS_OK) {
+        place_scratch_free(&update.scratch);
         return status;
     }
+    compare_assets(&update);
     for (uint32_t slot = 1; slot < update.items->slot_count; slot++) {
         compare(&update, slot);
     }

@@ -1,6 +1,7 @@
 // See problem.h: the document as a PlaceDoc, for place_check_all.
 #include "core/edit/problem.h"
 
+#include "core/edit/compile.h"
 #include "core/edit/doc_inside.h"
 
 #include <string.h>
@@ -30,29 +31,6 @@ static void found(void *user, const PlaceFault *fault)
     search->sink(search->user, &problem);
 }
 
-static Status fill_list(Search *search, EditKind kind, size_t item_bytes, PlaceList *out)
-{
-    const uint32_t count = edit_doc_count(search->doc, kind);
-    uint8_t *items = place_scratch_take(&search->scratch, count + 1u, item_bytes);
-    if (items == NULL) {
-        return STATUS_LIMIT;
-    }
-    uint32_t id = edit_doc_first(search->doc, kind);
-    for (uint32_t i = 0; i < count; i++, id = edit_doc_next(search->doc, kind, id)) {
-        EditObject object;
-        const Status status = edit_doc_read(search->doc, kind, id, &search->scratch, &object);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        memcpy(items + i * item_bytes, &object, item_bytes);
-        if (kind == EDIT_TERRAIN) {
-            search->terrain[i] = id;
-        }
-    }
-    *out = (PlaceList){items, count};
-    return STATUS_OK;
-}
-
 static Status list_assets(Search *search, PlaceDoc *place)
 {
     const uint32_t count = edit_doc_file_count(search->doc);
@@ -80,34 +58,14 @@ static void find_chunks(const Search *search, PlaceDoc *place)
     }
 }
 
-static Status make_place(Search *search, PlaceDoc *place)
-{
-    const EditDoc *doc = search->doc;
-    EditObject object;
-    search->terrain = place_scratch_take(&search->scratch, edit_doc_count(doc, EDIT_TERRAIN) + 1u,
-                                         sizeof search->terrain[0]);
-    Status status = search->terrain == NULL
-                        ? STATUS_LIMIT
-                        : edit_doc_read(doc, EDIT_SETTINGS, 0, &search->scratch, &object);
-    if (status == STATUS_OK) {
-        place->settings = object.settings;
-        status = edit_doc_read(doc, EDIT_SCENE, 0, &search->scratch, &object);
-    }
-    if (status == STATUS_OK) {
-        place->scene = object.scene;
-        status = fill_list(search, EDIT_TERRAIN, sizeof(PlaceFillDoc), &place->scene.terrain);
-    }
-    if (status == STATUS_OK) {
-        status = fill_list(search, EDIT_ENTITY, sizeof(PlaceEntityDoc), &place->scene.entities);
-    }
-    return status != STATUS_OK ? status : list_assets(search, place);
-}
-
 Status edit_problems(const EditDoc *doc, EditProblemSink sink, void *user)
 {
     Search search = {.doc = doc, .scratch = {.heap = doc->heap}, .sink = sink, .user = user};
-    PlaceDoc place = {0};
-    Status status = make_place(&search, &place);
+    PlaceDoc place;
+    Status status = edit_place_doc(doc, &search.scratch, &place, &search.terrain);
+    if (status == STATUS_OK) {
+        status = list_assets(&search, &place);
+    }
     if (status == STATUS_OK) {
         find_chunks(&search, &place);
         status = place_check_all(&place, &search.scratch, found, &search);

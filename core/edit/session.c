@@ -4,6 +4,7 @@
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
+#include "core/edit/clip.h"
 #include "core/edit/renumber.h"
 
 #include <stdio.h>
@@ -370,9 +371,17 @@ void edit_session_roll_back(EditSession *session, Status status)
 static Status order(EditSession *session, Step *step, EditError *error)
 {
     EditBuffer again = edit_buffer(session->heap, EDIT_INVERSE_BYTES_MAX);
+    EditBuffer pasted = edit_buffer(session->heap, EDIT_INVERSE_BYTES_MAX);
     *error = (EditError){0};
     step->inverse = edit_inverse(session->heap);
-    Status status = apply_renumbered(session, step, &again, error);
+    Status status = edit_paste_expand(session->doc, step->ops, step->ops_bytes, &pasted, error);
+    if (status == STATUS_OK && pasted.bytes != 0) {
+        step->ops = pasted.data;
+        step->ops_bytes = pasted.bytes;
+    }
+    if (status == STATUS_OK) {
+        status = apply_renumbered(session, step, &again, error);
+    }
     if (status == STATUS_OK) {
         status = commit(session, step, error);
         forget(session, step->editor);
@@ -380,6 +389,7 @@ static Status order(EditSession *session, Step *step, EditError *error)
         edit_inverse_free(&step->inverse);
     }
     edit_buffer_free(&again);
+    edit_buffer_free(&pasted);
     return status;
 }
 

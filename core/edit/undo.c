@@ -51,29 +51,45 @@ static Status apply_appended(Undo *undo, size_t at, uint32_t target_count)
     return STATUS_OK;
 }
 
-static Status undo_set(Undo *undo, const EditOp *op)
+// Each guard reads a whole object, so what is kept is found out once: a byte for each target.
+static uint32_t list_kept(const Undo *undo, const EditOp *op, EditBuffer *kept)
 {
     ByteReader targets = op->targets;
     const uint8_t *value;
     size_t bytes;
-    uint32_t kept = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < op->target_count; i++) {
-        kept += is_kept(undo, op, i, edit_op_target(op, &targets, &value, &bytes));
+        const bool is_same = is_kept(undo, op, i, edit_op_target(op, &targets, &value, &bytes));
+        edit_buffer_u8(kept, is_same);
+        count += is_same;
     }
-    undo->undone->skipped += op->target_count - kept;
-    if (kept == 0) {
-        return STATUS_OK;
+    return count;
+}
+
+static Status undo_set(Undo *undo, const EditOp *op)
+{
+    EditBuffer kept = edit_buffer(undo->doc->heap, EDIT_TRANSACTION_BYTES_MAX);
+    const uint32_t count = list_kept(undo, op, &kept);
+    Status status = kept.status;
+    if (status == STATUS_OK) {
+        undo->undone->skipped += op->target_count - count;
     }
-    const size_t at = undo->out->bytes;
-    edit_op_set(undo->out, op->kind, op->member, kept);
-    targets = op->targets;
-    for (uint32_t i = 0; i < op->target_count; i++) {
-        const uint32_t id = edit_op_target(op, &targets, &value, &bytes);
-        if (is_kept(undo, op, i, id)) {
-            edit_op_set_target(undo->out, id, value, bytes);
+    if (status == STATUS_OK && count > 0) {
+        const size_t at = undo->out->bytes;
+        edit_op_set(undo->out, op->kind, op->member, count);
+        ByteReader targets = op->targets;
+        for (uint32_t i = 0; i < op->target_count; i++) {
+            const uint8_t *value;
+            size_t bytes;
+            const uint32_t id = edit_op_target(op, &targets, &value, &bytes);
+            if (kept.data[i] != 0) {
+                edit_op_set_target(undo->out, id, value, bytes);
+            }
         }
+        status = apply_appended(undo, at, count);
     }
-    return apply_appended(undo, at, kept);
+    edit_buffer_free(&kept);
+    return status;
 }
 
 // A deleted entity comes back without its parent if that is gone.

@@ -54,6 +54,7 @@ typedef struct Build {
     const uint8_t *rows; // of a scene with its patches; row_bytes 0: none
     size_t row_bytes;
     uint64_t patch_tick;
+    uint8_t *kept_rows;
     uint64_t *gone; // a bit for each part
 } Build;
 
@@ -80,6 +81,7 @@ static void take_all(Build *build)
     build->bytes = take_array(build, build->source_bytes, 1);
     build->scene_names = take_array(build, doc->part_count, sizeof(Text));
     build->gone = take_array(build, doc->part_count / 64, sizeof(uint64_t));
+    build->kept_rows = take_array(build, build->row_bytes, 1);
     const size_t numbered = (size_t)doc->part_count + doc->entity_count;
     build->paints = take_array(build, numbered, sizeof(Paint));
     build->scene_ids = take_array(build, numbered, sizeof(uint32_t));
@@ -445,6 +447,7 @@ static Status apply_patches(const Build *build, PartDesc *parts)
         build->gone[index / 64] |= (uint64_t)row.gone << (index % 64);
         build->paints[index] = (row.groups & PATCH_PAINT) != 0 ? row.paint : build->paints[index];
     }
+    memcpy(build->kept_rows, build->rows, build->row_bytes);
     return reader.status;
 }
 
@@ -534,6 +537,8 @@ static void fill_place(const Build *build, const ChunkStore *chunks, const Scene
         .has_secrets = has_secrets(build),
         .patch_tick = build->patch_tick,
         .scene_gone = build->gone,
+        .patch_rows = build->kept_rows,
+        .patch_row_bytes = build->row_bytes,
     };
 }
 
@@ -593,7 +598,8 @@ Paint place_paint(const PlacePaints *paints, uint64_t net_id, const Entity *enti
     return paint_default;
 }
 
-Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out)
+static Status load_bytes(Heap *heap, const uint8_t *bytes, size_t count, ByteWriter *stripped,
+                         Place **out)
 {
     PatchScene patched = {.stripped = bytes, .stripped_bytes = count};
     (void)patch_scene_open(bytes, count, &patched);
@@ -604,15 +610,36 @@ Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out)
                    .rows = patched.rows,
                    .row_bytes = patched.row_bytes,
                    .patch_tick = patched.tick};
-    const Status status = load(&build);
+    Status status = load(&build);
+    if (status == STATUS_OK) {
+        if (stripped == NULL) {
+            sha256_of(bytes, count, build.place->hash);
+        } else {
+            status = place_doc_strip(&build.doc, &build.scratch, stripped);
+        }
+        if (status != STATUS_OK) {
+            place_unload(heap, build.place);
+            build.place = NULL;
+        }
+    }
     place_scratch_free(&build.scratch);
     if (status != STATUS_OK) {
         heap_free(heap, build.place);
         return status;
     }
-    sha256_of(bytes, count, build.place->hash);
     *out = build.place;
     return STATUS_OK;
+}
+
+Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out)
+{
+    return load_bytes(heap, bytes, count, NULL, out);
+}
+
+Status place_load_whole(Heap *heap, const uint8_t *whole, size_t count, ByteWriter *stripped,
+                        Place **out)
+{
+    return load_bytes(heap, whole, count, stripped, out);
 }
 
 void place_unload(Heap *heap, Place *place)

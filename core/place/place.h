@@ -120,9 +120,12 @@ typedef struct Place {
     bool has_secrets; // an entity or a prefab exists on the server only
     // Of a stripped scene that a running world made (wire/patch.h): what changed up to this tick is
     // in it; 0: it is as the creator made it. A bit for each part: it is not there any more.
+    // The rows hold attributes of parts too, which belong to scripts and not to the scene.
     uint64_t patch_tick;
     const uint64_t *scene_gone;
-    uint8_t hash[32]; // SHA-256 of the bytes it was loaded from
+    const uint8_t *patch_rows; // each of them can be read
+    size_t patch_row_bytes;
+    uint8_t hash[32]; // SHA-256 of the bytes it was loaded from (place_load)
 } Place;
 
 // The id in scene.json of what has that net id; 0: it is not of the scene.
@@ -130,4 +133,8 @@ uint32_t place_scene_id(const Place *place, uint64_t net_id);
 
 // Any bytes give a place or a status.
 MUST_USE Status place_load(Heap *heap, const uint8_t *bytes, size_t count, Place **out);
+// The same of the whole form without its hash, and what place_strip makes of it: for a world that
+// is made while somebody waits. The bytes are read once.
+MUST_USE Status place_load_whole(Heap *heap, const uint8_t *whole, size_t count,
+                                 ByteWriter *stripped, Place **out);
 void place_unload(Heap *heap, Place *place); // NULL is allowed

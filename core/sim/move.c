@@ -30,6 +30,9 @@
 #define SPEED_MAX_MPS    120.0f
 #define EDGE_PROBE_M     0.02f
 #define FLAT_MIN         0.2f // of a normal: below it a surface is no wall
+#define UPRIGHT_Y_MIN    0.999f
+#define BUMPER_M         1.0f // above the feet: what bounces and is lower throws only from its top
+#define RIM_Y_MIN        0.3f // of a normal: above it a foot is on a top, or on its rim
 
 typedef struct Mover {
     Sim *sim;
@@ -84,14 +87,35 @@ static Vec3 clip(Vec3 velocity, Vec3 normal)
     return into < 0 ? vec3_mad(velocity, normal, -into) : velocity;
 }
 
+static bool has_flat_top(const PlacedShape *shape)
+{
+    return (shape->kind == SHAPE_BOX || shape->kind == SHAPE_CYLINDER) &&
+           shape->axis_y.y > UPRIGHT_Y_MIN;
+}
+
+// Whether a part that is touched throws the character away, and in which direction. A trampoline
+// throws upwards: a foot on its rim is on its top, and its side is a step in the way. Something
+// higher is a bumper, which throws from all sides.
+static bool bounces(const Mover *mover, const ColliderPart *part, Vec3 normal, Vec3 *away)
+{
+    if (part == NULL || (part->data->flags & PART_BOUNCE) == 0 || mover->bounced) {
+        return false;
+    }
+    const bool is_flat = has_flat_top(part->placed);
+    const bool on_top = normal.y > RIM_Y_MIN;
+    *away = is_flat && on_top ? vec3(0, 1, 0) : normal;
+    return !is_flat || on_top || part->placed->bounds.max.y > mover->feet.y + BUMPER_M;
+}
+
 // The effects of a part on a character that runs into it.
 static void touch(Mover *mover, const ColliderPart *part, Vec3 normal)
 {
-    if (part == NULL || (part->data->flags & PART_BOUNCE) == 0 || mover->bounced) {
+    Vec3 away;
+    if (!bounces(mover, part, normal, &away)) {
         mover->velocity = clip(mover->velocity, normal);
         return;
     }
-    mover->velocity = vec3_mad(clip(mover->velocity, normal), normal, part->data->bounce_speed);
+    mover->velocity = vec3_mad(clip(mover->velocity, away), away, part->data->bounce_speed);
     mover->bounced = true;
     sim_emit(mover->sim, (SimEvent){.type = SIM_EVENT_BOUNCED,
                                     .subject = mover->entity->net_id,
@@ -361,7 +385,9 @@ static void stand(Mover *mover, Vec3 feet, const Support *support)
     mover->ground = support->part;
     mover->ground_normal = support->normal;
     if (support->part != NULL && (support->part->data->flags & PART_BOUNCE) != 0) {
-        touch(mover, support->part, support->normal);
+        // A step onto a rim is a step onto the top, however steep the first touch is.
+        touch(mover, support->part,
+              has_flat_top(support->part->placed) ? vec3(0, 1, 0) : support->normal);
         mover->grounded = false;
     }
 }

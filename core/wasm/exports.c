@@ -9,6 +9,7 @@
 #include "core/script/check/check_place.h"
 #include "core/script/rune/rune_unpack.h"
 #include "core/wasm/exports_inside.h"
+#include "core/wasm/packed_files.h"
 #include "core/world/local/local_host.h"
 
 #include <stdio.h>
@@ -31,9 +32,9 @@ static struct {
     LogSink log;
     LogEvent lines[LOG_LINES]; // a ring
     uint32_t line_first, line_count;
+    uint8_t *kept;      // of the last worldKeep
     RuneUnpack *unpack; // made when it is first asked for, and kept
-    PlaceFile files[LOCAL_HOST_FILES_MAX];
-    char paths[LOCAL_HOST_FILES_MAX][128];
+    PackedFiles packed;
 } module;
 
 static void keep_line(void *user, const LogEvent *event)
@@ -138,44 +139,26 @@ void exports_write_number(JsonWriter *json, const char *name, double value)
 
 // --- a world ------------------------------------------------------------------------------------
 
-// Files one after the other: u32 length, path, u32 length, content. False: see errorText.
-static bool read_files(const uint8_t *packed, uint32_t bytes, uint32_t *count)
+// False: see errorText.
+static bool read_files(const uint8_t *packed, uint32_t bytes)
 {
-    ByteReader reader = byte_reader(packed, bytes);
-    *count = 0;
-    while (byte_reader_left(&reader) > 0) {
-        const uint32_t path_bytes = byte_read_u32(&reader);
-        const uint8_t *path = byte_read_bytes(&reader, path_bytes);
-        const uint32_t data_bytes = byte_read_u32(&reader);
-        const uint8_t *data = byte_read_bytes(&reader, data_bytes);
-        if (reader.status != STATUS_OK || path_bytes >= sizeof module.paths[0]) {
-            keep_error("the files are not packed as they should be");
-            return false;
-        }
-        if (*count == LOCAL_HOST_FILES_MAX) {
-            keep_error("there are too many files");
-            return false;
-        }
-        memcpy(module.paths[*count], path, path_bytes);
-        module.paths[*count][path_bytes] = '\0';
-        module.files[*count] = (PlaceFile){module.paths[*count], data, data_bytes};
-        *count += 1;
+    const char *wrong = packed_files_read(packed, bytes, &module.packed);
+    if (wrong != NULL) {
+        keep_error(wrong);
     }
-    return true;
+    return wrong == NULL;
 }
 
-// 0 on failure.
-EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t bytes)
+static LocalHost *load(const uint8_t *packed, uint32_t bytes, LocalHostConfig config)
 {
-    uint32_t count;
-    if (!read_files(packed, bytes, &count)) {
+    if (!read_files(packed, bytes)) {
         return NULL;
     }
-    LocalHostConfig config = local_host_config_default();
     config.log = heap() != NULL ? &module.log : NULL;
     LocalHost *host = NULL;
     PlaceError error;
-    const Status status = local_host_create(heap(), &config, module.files, count, &host, &error);
+    const Status status =
+        local_host_create(heap(), &config, module.packed.files, module.packed.count, &host, &error);
     if (status != STATUS_OK) {
         place_error_text(&error, module.error, sizeof module.error);
         return NULL;
@@ -183,17 +166,71 @@ EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t
     return host;
 }
 
+// 0 on failure.
+EXPORT("loadScene") LocalHost *export_load_scene(const uint8_t *packed, uint32_t bytes)
+{
+    return load(packed, bytes, local_host_config_default());
+}
+
+// The same of a place that is compiled already (editCompile): of the files place.json and the
+// scripts are needed. `kept` and `runes`: of the world that this one replaces (worldKeep,
+// worldRunes); 0 bytes: none. Runes run as they are: they never come from outside of the page.
+EXPORT("loadCompiled")
+LocalHost *export_load_compiled(const uint8_t *packed, uint32_t bytes, const uint8_t *compiled,
+                                uint32_t compiled_bytes, const uint8_t *kept, uint32_t kept_bytes,
+                                const uint8_t *runes, uint32_t rune_bytes)
+{
+    LocalHostConfig config = local_host_config_default();
+    config.compiled = compiled;
+    config.compiled_bytes = compiled_bytes;
+    config.kept = kept_bytes > 0 ? kept : NULL;
+    config.kept_bytes = kept_bytes;
+    config.runes = rune_bytes > 0 ? runes : NULL;
+    config.rune_bytes = rune_bytes;
+    return load(packed, bytes, config);
+}
+
+typedef void (*WriteKept)(const LocalHost *host, ByteWriter *writer);
+
+static const void *give_kept(const LocalHost *host, WriteKept write)
+{
+    ByteWriter counter = byte_counter();
+    write(host, &counter);
+    heap_free(heap(), module.kept);
+    module.kept = heap_alloc(heap(), counter.at + 1);
+    if (module.kept == NULL) {
+        keep_error("there is not enough memory");
+        return NULL;
+    }
+    ByteWriter writer = byte_writer(module.kept, counter.at);
+    write(host, &writer);
+    return writer.status == STATUS_OK ? exports_result(module.kept, writer.at) : NULL;
+}
+
+// What a world that replaces this one begins with: its rows, and what scripts stored.
+EXPORT("worldKeep") const void *export_world_keep(LocalHost *host)
+{
+    local_host_save(host);
+    return give_kept(host, local_host_keep);
+}
+
+// The runes of its scripts, for loadCompiled in the same page.
+EXPORT("worldRunes") const void *export_world_runes(LocalHost *host)
+{
+    return give_kept(host, local_host_runes);
+}
+
 // What a build says about the script that is the first of the files, as JSON (check_place_json). Of
 // the others place.json is read, and the names of the scripts. 0 on failure.
 EXPORT("checkScript") const void *export_check_script(const uint8_t *packed, uint32_t bytes)
 {
-    uint32_t count;
-    if (!read_files(packed, bytes, &count)) {
+    if (!read_files(packed, bytes)) {
         return NULL;
     }
     ByteWriter writer = byte_writer(module.scratch, EXPORTS_SCRATCH_BYTES);
     const Status status =
-        check_place_json(heap(), module.files, count, count > 0 ? module.paths[0] : "", &writer);
+        check_place_json(heap(), module.packed.files, module.packed.count,
+                         module.packed.count > 0 ? module.packed.paths[0] : "", &writer);
     if (status != STATUS_OK) {
         keep_error(status == STATUS_UNSUPPORTED ? "only Lua scripts can be checked here"
                                                 : status_text(status));
@@ -480,6 +517,12 @@ EXPORT("clientOutputTake") void export_client_output_take(Client *client)
 EXPORT("clientState") int32_t export_client_state(const Client *client)
 {
     return (int32_t)client_state(client);
+}
+
+EXPORT("clientResumeToken") const void *export_client_resume_token(const Client *client)
+{
+    const char *token = client_resume_token(client);
+    return exports_result(token, strlen(token));
 }
 
 EXPORT("clientClosedReason") const void *export_client_closed_reason(const Client *client)

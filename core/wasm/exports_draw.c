@@ -140,18 +140,27 @@ EXPORT("clientPaints") const void *export_client_paints(const Client *client, ui
     return exports_result(rows.numbers, rows.count * sizeof rows.numbers[0]);
 }
 
-// The own body, 13 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
-// 2 climbing, and by how much scripts have turned the player (client_turn).
+// The own body, 14 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
+// 2 climbing, by how much scripts have turned the player (client_turn), and whether the fire button
+// does anything here (client_fire_is_used).
 EXPORT("clientOwn") const void *export_client_own(const Client *client)
 {
     double *numbers = exports_numbers();
     const PredictView own = client_own(client);
-    const double row[13] = {
-        own.present,        (double)own.net_id, own.position.x,
-        own.position.y,     own.position.z,     own.velocity.x,
-        own.velocity.y,     own.velocity.z,     own.yaw,
-        own.pitch,          own.health,         (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0),
-        client_turn(client)};
+    const double row[14] = {own.present,
+                            (double)own.net_id,
+                            own.position.x,
+                            own.position.y,
+                            own.position.z,
+                            own.velocity.x,
+                            own.velocity.y,
+                            own.velocity.z,
+                            own.yaw,
+                            own.pitch,
+                            own.health,
+                            (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0),
+                            client_turn(client),
+                            client_fire_is_used(client)};
     memcpy(numbers, row, sizeof row);
     return exports_result(numbers, sizeof row);
 }

@@ -5,13 +5,17 @@
 #include "core/base/hash.h"
 #include "core/base/limits.h"
 #include "core/client/terrain_mesh.h"
+#include "core/edit/clip.h"
+#include "core/edit/compile.h"
 #include "core/edit/draw_list.h"
 #include "core/edit/ground.h"
 #include "core/edit/op_json.h"
 #include "core/edit/pending.h"
 #include "core/edit/problem.h"
 #include "core/edit/text.h"
+#include "core/edit/words.h"
 #include "core/wasm/exports_edit_inside.h"
+#include "core/wasm/packed_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +31,14 @@ typedef struct ChunkFile {
     char path[64];
 } ChunkFile;
 
+// What was pasted, for as long as the session has not confirmed it.
+typedef struct Clip {
+    struct Clip *next;
+    uint8_t hash[SHA256_BYTES];
+    size_t bytes;
+    uint8_t data[];
+} Clip;
+
 // One document that is edited.
 typedef struct Studio {
     EditPending *pending;
@@ -36,6 +48,7 @@ typedef struct Studio {
     ChunkFile *chunks;
     uint32_t *skipped; // by rays
     uint32_t skipped_count;
+    Clip *clips;
     Rng rng;
 } Studio;
 
@@ -46,6 +59,7 @@ static struct {
     EditBuffer result;
     size_t result_bytes;
     char error[JSON_ERROR_TEXT_BYTES + 160];
+    PackedFiles packed;
     _Alignas(8) uint8_t quads[TERRAIN_QUADS_MAX * sizeof(TerrainQuad)];
 } module;
 
@@ -114,6 +128,28 @@ EXPORT("errorText") const void *export_error_text(void)
 
 // --- a document ---------------------------------------------------------------------------------
 
+static const uint8_t *find_clip(void *user, const uint8_t hash[SHA256_BYTES], size_t *bytes)
+{
+    const Studio *studio = user;
+    for (const Clip *clip = studio->clips; clip != NULL; clip = clip->next) {
+        if (memcmp(clip->hash, hash, SHA256_BYTES) == 0) {
+            *bytes = clip->bytes;
+            return clip->data;
+        }
+    }
+    return NULL;
+}
+
+static void drop_clips(Studio *studio)
+{
+    for (Clip *clip = studio->clips; clip != NULL;) {
+        Clip *next = clip->next;
+        heap_free(edit_exports_heap(), clip);
+        clip = next;
+    }
+    studio->clips = NULL;
+}
+
 static Studio *studio_open(EditDoc *doc, uint32_t editor, uint64_t seq, double seed)
 {
     Heap *heap = edit_exports_heap();
@@ -127,6 +163,7 @@ static Studio *studio_open(EditDoc *doc, uint32_t editor, uint64_t seq, double s
         return NULL;
     }
     studio->doc = doc;
+    edit_doc_set_blobs(doc, (EditBlobs){studio, find_clip});
     studio->rng = rng_make((uint64_t)(seed >= 0 && seed < 9e15 ? seed : 0), 1);
     return studio;
 }
@@ -170,7 +207,8 @@ EXPORT("editReset")
 int32_t export_edit_reset(Studio *studio, const uint8_t *bytes, uint32_t count, double seq)
 {
     EditDoc *doc = NULL;
-    const Status status = edit_doc_open(edit_exports_heap(), (EditBlobs){0}, bytes, count, &doc);
+    const Status status =
+        edit_doc_open(edit_exports_heap(), (EditBlobs){studio, find_clip}, bytes, count, &doc);
     if (status != STATUS_OK) {
         edit_exports_fail(status_text(status));
         return 0;
@@ -195,6 +233,7 @@ EXPORT("editClose") void export_edit_close(Studio *studio)
         file = next;
     }
     heap_free(heap, studio->skipped);
+    drop_clips(studio);
     edit_doc_destroy(studio->doc);
     heap_free(heap, studio);
 }
@@ -256,6 +295,69 @@ const void *export_edit_edit(Studio *studio, const char *label, uint32_t label_b
         if (status != STATUS_OK) {
             edit_exports_fail(error.message[0] != '\0' ? error.message : status_text(status));
         }
+    }
+    edit_buffer_free(&ops);
+    return status == STATUS_OK ? give_result() : NULL;
+}
+
+// Entities with everything below them as a clip (core/edit/clip.h). 0: one of them is not there.
+EXPORT("editCopy")
+const void *export_edit_copy(Studio *studio, const uint32_t *ids, uint32_t count)
+{
+    EditBuffer *out = edit_exports_result();
+    const Status status = edit_clip_write(studio->doc, ids, count, out);
+    if (status != STATUS_OK) {
+        edit_exports_fail(status_text(status));
+        return NULL;
+    }
+    return give_result();
+}
+
+static bool keep_clip(Studio *studio, const uint8_t *data, size_t bytes, uint8_t hash[SHA256_BYTES])
+{
+    size_t known;
+    if (edit_pending_count(studio->pending) == 0) {
+        drop_clips(studio); // all that was pasted is confirmed
+    }
+    sha256_of(data, bytes, hash);
+    if (find_clip(studio, hash, &known) != NULL) {
+        return true;
+    }
+    Clip *clip = heap_alloc(edit_exports_heap(), sizeof *clip + bytes);
+    if (clip == NULL) {
+        return false;
+    }
+    memcpy(clip->hash, hash, SHA256_BYTES);
+    memcpy(clip->data, data, bytes);
+    clip->bytes = bytes;
+    clip->next = studio->clips;
+    studio->clips = clip;
+    return true;
+}
+
+// Pastes a clip, which the caller has uploaded, below nobody and where it was. The result is the
+// message to send. 0: see errorText, and nothing has changed.
+EXPORT("editPaste")
+const void *export_edit_paste(Studio *studio, const char *label, uint32_t label_bytes,
+                              const uint8_t *data, uint32_t bytes)
+{
+    uint8_t hash[SHA256_BYTES];
+    EditError error = {0};
+    EditBuffer *message = edit_exports_result();
+    if (bytes > EDIT_CLIP_BYTES_MAX || !keep_clip(studio, data, bytes, hash)) {
+        edit_exports_fail("is too much at once; copy it in smaller pieces");
+        return NULL;
+    }
+    EditBuffer ops = edit_buffer(edit_exports_heap(), EDIT_TRANSACTION_BYTES_MAX);
+    edit_ops_begin(&ops);
+    edit_op_paste(&ops, hash, rng_u32(&studio->rng), 0, VEC3_ZERO);
+    Status status = ops.status;
+    if (status == STATUS_OK) {
+        status = edit_pending_edit(studio->pending, (Text){label, label_bytes}, ops.data, ops.bytes,
+                                   message, &error);
+    }
+    if (status != STATUS_OK) {
+        edit_exports_fail(error.message[0] != '\0' ? error.message : status_text(status));
     }
     edit_buffer_free(&ops);
     return status == STATUS_OK ? give_result() : NULL;
@@ -580,6 +682,39 @@ EXPORT("editText") const void *export_edit_text(Studio *studio, uint32_t which)
     edit_doc_destroy(empty);
     if (status != STATUS_OK) {
         edit_exports_fail(status_text(status));
+        return NULL;
+    }
+    return give_result();
+}
+
+// The compiled scene, for a world that is played beside the document (loadCompiled of core.wasm).
+// Of the files it needs prefabs, chunks and the paths of assets. 0: see errorText.
+EXPORT("editCompile")
+const void *export_edit_compile(const Studio *studio, const uint8_t *packed, uint32_t bytes)
+{
+    const char *wrong = packed_files_read(packed, bytes, &module.packed);
+    if (wrong != NULL) {
+        edit_exports_fail(wrong);
+        return NULL;
+    }
+    EditBuffer *out = edit_exports_result();
+    PlaceError error;
+    if (edit_compile(studio->doc, module.packed.files, module.packed.count, out, &error) !=
+        STATUS_OK) {
+        place_error_text(&error, module.error, sizeof module.error);
+        return NULL;
+    }
+    return give_result();
+}
+
+// What differs between two states of a place, in words (core/edit/words.h). 0: see errorText.
+EXPORT("editWords") const void *export_edit_words(const char *json, uint32_t bytes)
+{
+    EditBuffer *out = edit_exports_result();
+    PlaceError error;
+    const Status status = edit_words_json(edit_exports_heap(), json, bytes, out, &error);
+    if (status != STATUS_OK) {
+        place_error_text(&error, module.error, sizeof module.error);
         return NULL;
     }
     return give_result();

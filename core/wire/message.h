@@ -23,7 +23,7 @@
 // Which rows of schema.def and which form of snapshot frames a program was built with. Until the
 // first release they may change under the same version: then this number rises, and two programs
 // with different numbers do not talk in binary. JSON names its members and does not need it.
-#define PROTOCOL_SCHEMA  4
+#define PROTOCOL_SCHEMA  5
 #define MESSAGE_SNAPSHOT 68 // snapshot.h
 // Numbers of before there was a schema number. The answer to them is unsupported_version.
 #define MESSAGE_OLD_HANDSHAKE 1

@@ -16,17 +16,17 @@
 #include "core/base/text.h"
 #include "core/sim/character_state.h"
 #include "core/sim/entity.h"
+#include "core/wire/net_attributes.h"
 #include "core/wire/paint.h"
 
-#define NET_POSITION_PER_M       256 // positions are multiples of 1/256 m: 23 bits with sign
-#define NET_VELOCITY_PER_MPS     64 // velocities of 1/64 m/s: 18 bits with sign for 1,000 m/s and more
-#define NET_GRAVITY_PER_MPS2     32 // 0..2047.97 m/s^2, as 16 bits; upwards is not curved
-#define NET_POSITION_BITS        23
-#define NET_VELOCITY_BITS        18
-#define NET_SLOTS_MAX            256 // entities that one client sees at once
-#define NET_ATTRIBUTES_BYTES_MAX 4096
-#define NET_SHAPE_BYTES_MAX      512
-#define NET_RING                 32 // versions of an entity that are kept to encode from
+#define NET_POSITION_PER_M   256 // positions are multiples of 1/256 m: 23 bits with sign
+#define NET_VELOCITY_PER_MPS 64  // velocities of 1/64 m/s: 18 bits with sign for 1,000 m/s and more
+#define NET_GRAVITY_PER_MPS2 32  // 0..2047.97 m/s^2, as 16 bits; upwards is not curved
+#define NET_POSITION_BITS    23
+#define NET_VELOCITY_BITS    18
+#define NET_SLOTS_MAX        256 // entities that one client sees at once
+#define NET_SHAPE_BYTES_MAX  512
+#define NET_RING             32 // versions of an entity that are kept to encode from
 
 typedef enum NetKind {
     NET_NONE,
@@ -36,7 +36,6 @@ typedef enum NetKind {
     NET_PART,
     NET_PROP,
     NET_STRUCTURE,
-    NET_SCENE_PART, // an anchored part that has attributes of its own
     NET_KIND_COUNT
 } NetKind;
 
@@ -133,44 +132,6 @@ typedef struct NetShape {
 // Any bytes give a shape that sim will take, or a status. Leaves what follows in the reader.
 void net_shape_write(const NetShape *shape, ByteWriter *writer);
 MUST_USE Status net_shape_read(ByteReader *reader, NetShape *out);
-
-// --- names, attributes, tags --------------------------------------------------------------------
-typedef enum NetValueType {
-    NET_VALUE_BOOL,
-    NET_VALUE_NUMBER,
-    NET_VALUE_TEXT,
-    NET_VALUE_VECTOR,
-    NET_VALUE_ENTITY,
-    NET_VALUE_TYPE_COUNT
-} NetValueType;
-
-typedef struct NetValue {
-    NetValueType type;
-    bool boolean;
-    double number; // finite
-    Text text;     // at most 1,024 bytes
-    Vec3 vector;
-    uint64_t entity;
-} NetValue;
-
-// Written piece by piece: the name, the attributes in the order of their names (bytes), an end, the
-// tags, an end.
-void net_attributes_write_name(ByteWriter *writer, Text name); // "" for none
-void net_attributes_write_one(ByteWriter *writer, Text name, const NetValue *value);
-void net_attributes_write_end(ByteWriter *writer); // after the attributes, and again after the tags
-void net_attributes_write_tag(ByteWriter *writer, Text tag);
-
-typedef struct NetAttributesReader {
-    ByteReader bytes;
-    uint8_t stage;
-} NetAttributesReader;
-// The whole is checked at once: names of 1..64 bytes, in order, none twice; UTF-8, finite numbers,
-// nothing left over.
-MUST_USE Status net_attributes_open(NetAttributesReader *reader, const uint8_t *bytes, size_t count,
-                                    Text *name);
-bool net_attributes_next(NetAttributesReader *reader, Text *name,
-                         NetValue *value);                            // false: no more
-bool net_attributes_next_tag(NetAttributesReader *reader, Text *tag); // after the last attribute
 
 // --- the own player -----------------------------------------------------------------------------
 // Why a prediction was wrong: everything that a client cannot know in advance. A correction without

@@ -7,9 +7,10 @@
 // Attributes stand in the order of their names, byte by byte, so that no name comes twice.
 // A value is u8 0 or 1, f64, varint length and text, three f32, or a varint net id. The whole is
 // walked once when it is opened, so the calls that follow cannot fail.
+#include "core/wire/net_attributes.h"
+
 #include "core/base/check.h"
-#include "core/base/text.h"
-#include "core/wire/net.h"
+#include "core/base/limits.h"
 
 #include <string.h>
 

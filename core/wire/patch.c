@@ -55,6 +55,25 @@ static void read_paint(ByteReader *reader, Paint *out)
     (void)byte_read_bytes(reader, bytes);
 }
 
+static void read_attributes(ByteReader *reader, PatchRow *row)
+{
+    const uint64_t bytes = byte_read_varint(reader);
+    if (bytes > NET_ATTRIBUTES_BYTES_MAX) {
+        byte_reader_fail(reader, STATUS_RANGE);
+    }
+    NetAttributesReader attributes;
+    Text name;
+    row->attributes = byte_read_bytes(reader, (size_t)bytes);
+    row->attributes_bytes = (uint32_t)bytes;
+    if (reader->status == STATUS_OK) {
+        const Status status =
+            net_attributes_open(&attributes, row->attributes, row->attributes_bytes, &name);
+        if (status != STATUS_OK) {
+            byte_reader_fail(reader, status);
+        }
+    }
+}
+
 void patch_row_write(ByteWriter *writer, uint64_t before, const PatchRow *row)
 {
     ASSERT(row->net_id > before);
@@ -77,6 +96,11 @@ void patch_row_write(ByteWriter *writer, uint64_t before, const PatchRow *row)
     }
     if ((row->groups & PATCH_PAINT) != 0) {
         write_paint(writer, &row->paint);
+    }
+    if ((row->groups & PATCH_ATTRIBUTES) != 0) {
+        ASSERT(row->attributes_bytes <= NET_ATTRIBUTES_BYTES_MAX);
+        byte_write_varint(writer, row->attributes_bytes);
+        byte_write_bytes(writer, row->attributes, row->attributes_bytes);
     }
 }
 
@@ -116,6 +140,9 @@ bool patch_row_read(ByteReader *reader, uint64_t before, PatchRow *out)
     }
     if ((row.groups & PATCH_PAINT) != 0 && reader->status == STATUS_OK) {
         read_paint(reader, &row.paint);
+    }
+    if ((row.groups & PATCH_ATTRIBUTES) != 0 && reader->status == STATUS_OK) {
+        read_attributes(reader, &row);
     }
     if (reader->status == STATUS_OK && !is_sane(&row)) {
         byte_reader_fail(reader, STATUS_RANGE);

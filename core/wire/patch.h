@@ -10,10 +10,12 @@
 //   u8 part flags · f32 bounce speed, damage · f32 x3 conveyor speed        if PATCH_PART_DATA
 //   u8      1: the part is not there, 0: it is                              if PATCH_GONE
 //   bits    of paint.h against paint_default, filled up to a byte           if PATCH_PAINT
+//   varint  bytes · name, attributes and tags (net_attributes.c)            if PATCH_ATTRIBUTES
 #pragma once
 
 #include "core/base/bytes.h"
 #include "core/sim/scene.h"
+#include "core/wire/net_attributes.h"
 #include "core/wire/paint.h"
 
 typedef enum PatchGroup {
@@ -22,9 +24,10 @@ typedef enum PatchGroup {
     PATCH_PART_DATA = 1 << 2,
     PATCH_GONE = 1 << 3,
     PATCH_PAINT = 1 << 4,
-    PATCH_GROUPS_ALL = (1 << 5) - 1
+    PATCH_ATTRIBUTES = 1 << 5,
+    PATCH_GROUPS_ALL = (1 << 6) - 1
 } PatchGroup;
-#define PATCH_GROUP_COUNT 5
+#define PATCH_GROUP_COUNT 6
 
 // The groups that prediction needs.
 #define PATCH_GROUPS_SOLID (PATCH_POSITION | PATCH_ROTATION | PATCH_PART_DATA | PATCH_GONE)
@@ -36,9 +39,13 @@ typedef struct PatchRow {
     PartData data;
     bool gone;
     Paint paint;
+    const uint8_t *attributes; // all that clients may know of it; read ones are in the reader
+    uint32_t attributes_bytes; // at most NET_ATTRIBUTES_BYTES_MAX
 } PatchRow;
 
-#define PATCH_ROW_BYTES_MAX (10 + 1 + 12 + 16 + 21 + 1 + (PAINT_BITS_MAX + 7) / 8)
+// Without attributes, and with them.
+#define PATCH_ROW_PLAIN_BYTES (10 + 1 + 12 + 16 + 21 + 1 + (PAINT_BITS_MAX + 7) / 8)
+#define PATCH_ROW_BYTES_MAX   (PATCH_ROW_PLAIN_BYTES + 2 + NET_ATTRIBUTES_BYTES_MAX)
 
 // `before` is the net id of the row before, 0 for the first. STATUS_LIMIT in the writer if it does
 // not fit: the caller takes the writer back to where the row began.

@@ -125,15 +125,18 @@ void place_doc_write(const PlaceDoc *doc, ByteWriter *writer)
     byte_write_u8(writer, LAYOUT);
     byte_write_u8(writer, doc->stripped ? FORM_STRIPPED : FORM_WHOLE);
     for (uint32_t section = SECTION_SETTINGS; section <= SECTION_ASSETS; section++) {
-        ByteWriter counter = byte_counter();
-        write_section(doc, section, &counter);
-        if (counter.at > UINT32_MAX) {
-            writer->status = STATUS_LIMIT;
-            return;
-        }
         byte_write_u8(writer, (uint8_t)section);
-        byte_write_u32(writer, (uint32_t)counter.at);
+        const size_t at = writer->at;
+        byte_write_u32(writer, 0); // its length, known at its end
         write_section(doc, section, writer);
+        const size_t length = writer->at - at - 4;
+        if (length > UINT32_MAX) {
+            writer->status = STATUS_LIMIT;
+        }
+        if (writer->status == STATUS_OK && writer->data != NULL) {
+            ByteWriter head = byte_writer(writer->data + at, 4);
+            byte_write_u32(&head, (uint32_t)length);
+        }
     }
 }
 
@@ -301,7 +304,7 @@ typedef struct Compile {
     uint32_t file_count;
     PlaceError *error;
     PlaceDoc doc;
-    const JsonNode *settings;
+    const JsonNode *settings; // NULL, as scene: there was no text
     const JsonNode *scene;
     const JsonNode **prefabs; // as in doc.prefabs
     const char **prefab_paths;
@@ -503,6 +506,29 @@ static void tidy(Compile *compile)
     }
 }
 
+// Of a document there is no line.
+static Status report_object(Compile *compile, const char *path, const PlaceFault *fault)
+{
+    *compile->error = (PlaceError){.status = fault->status, .where = {.status = fault->status}};
+    char *message = compile->error->where.message;
+    ByteWriter out = byte_writer(message, JSON_MESSAGE_BYTES - 1); // longer ones are cut
+    char where[48] = "";
+    if (fault->entity != 0) {
+        (void)snprintf(where, sizeof where, "entity %u: ", (unsigned)fault->entity);
+    } else if (fault->list != NULL) {
+        (void)snprintf(where, sizeof where, "%.24s[%u]: ", fault->list, (unsigned)fault->index);
+    }
+    const char *const words[] = {where, fault->member != NULL ? fault->member : "",
+                                 fault->member != NULL ? " " : "", fault->message};
+    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t room = out.capacity - out.at, bytes = strlen(words[i]);
+        byte_write_bytes(&out, words[i], bytes < room ? bytes : room);
+    }
+    message[out.at] = '\0';
+    (void)snprintf(compile->error->path, sizeof compile->error->path, "%s", path);
+    return fault->status;
+}
+
 static Status report(Compile *compile, const PlaceFault *fault)
 {
     const JsonNode *node = fault->part == PLACE_PART_SETTINGS ? compile->settings
@@ -511,6 +537,9 @@ static Status report(Compile *compile, const PlaceFault *fault)
     const char *path = fault->part == PLACE_PART_SETTINGS ? "place.json"
                        : fault->part == PLACE_PART_SCENE  ? "scene.json"
                                                           : compile->prefab_paths[fault->prefab];
+    if (node == NULL) {
+        return report_object(compile, path, fault);
+    }
     if (fault->list != NULL) {
         node = json_at(json_find(node, fault->list), fault->index);
         ASSERT(node != NULL);
@@ -549,6 +578,20 @@ static Status check_all(Compile *compile)
     return STATUS_OK;
 }
 
+// Whatever is not in place.json and scene.json, and the rules.
+static Status finish(Compile *compile)
+{
+    Status status = parse_prefabs(compile);
+    if (status == STATUS_OK) {
+        status = list_assets(compile);
+    }
+    if (status == STATUS_OK) {
+        tidy(compile);
+        status = check_all(compile);
+    }
+    return status;
+}
+
 Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count, ByteWriter *whole,
                      PlaceError *error)
 {
@@ -566,14 +609,7 @@ Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count, By
                              &compile.scene);
     }
     if (status == STATUS_OK) {
-        status = parse_prefabs(&compile);
-    }
-    if (status == STATUS_OK) {
-        status = list_assets(&compile);
-    }
-    if (status == STATUS_OK) {
-        tidy(&compile);
-        status = check_all(&compile);
+        status = finish(&compile);
     }
     if (status == STATUS_OK) {
         place_doc_write(&compile.doc, whole);
@@ -583,6 +619,22 @@ Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count, By
         }
     }
     place_scratch_free(&compile.scratch);
+    return status;
+}
+
+Status place_doc_finish(PlaceDoc *doc, PlaceScratch *scratch, const PlaceFile *files,
+                        uint32_t file_count, PlaceError *error)
+{
+    Compile compile = {.heap = scratch->heap,
+                       .scratch = *scratch,
+                       .files = files,
+                       .file_count = file_count,
+                       .error = error,
+                       .doc = *doc};
+    *error = (PlaceError){0};
+    const Status status = finish(&compile);
+    *scratch = compile.scratch;
+    *doc = compile.doc;
     return status;
 }
 
@@ -705,36 +757,42 @@ static void strip_prefabs(PlaceDoc *doc, const JsonNode *contexts)
     doc->prefab_count = kept;
 }
 
-Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *stripped)
+Status place_doc_strip(PlaceDoc *doc, PlaceScratch *scratch, ByteWriter *stripped)
 {
-    PlaceScratch scratch = {.heap = heap};
-    PlaceDoc doc;
     PlaceList entities = {0};
     const JsonNode *contexts = NULL;
-    Status status = place_doc_read(whole, bytes, &scratch, &doc);
-    if (status == STATUS_OK && doc.stripped) {
-        status = STATUS_MISMATCH;
-    }
-    if (status == STATUS_OK && doc.settings.contexts.bytes > 0) {
-        const Text text = doc.settings.contexts;
+    Status status = doc->stripped ? STATUS_MISMATCH : STATUS_OK;
+    if (status == STATUS_OK && doc->settings.contexts.bytes > 0) {
+        const Text text = doc->settings.contexts;
         JsonError error = {0};
-        status = place_json_parse(&scratch, text.data, text.bytes, &contexts, &error);
+        status = place_json_parse(scratch, text.data, text.bytes, &contexts, &error);
     }
     if (status == STATUS_OK && contexts != NULL && contexts->kind != JSON_OBJECT) {
         status = STATUS_MALFORMED; // then it is unknown what to hide from clients
     }
     if (status == STATUS_OK) {
-        status = strip_spawned(&doc, contexts, &scratch);
+        status = strip_spawned(doc, contexts, scratch);
     }
     if (status == STATUS_OK) {
-        status = strip_entities(&doc, contexts, &scratch, &entities);
+        status = strip_entities(doc, contexts, scratch, &entities);
     }
     if (status == STATUS_OK) {
-        strip_prefabs(&doc, contexts);
-        doc.scene.entities = entities;
-        doc.stripped = true;
-        place_doc_write(&doc, stripped);
+        strip_prefabs(doc, contexts);
+        doc->scene.entities = entities;
+        doc->stripped = true;
+        place_doc_write(doc, stripped);
         status = stripped->status;
+    }
+    return status;
+}
+
+Status place_strip(Heap *heap, const uint8_t *whole, size_t bytes, ByteWriter *stripped)
+{
+    PlaceScratch scratch = {.heap = heap};
+    PlaceDoc doc;
+    Status status = place_doc_read(whole, bytes, &scratch, &doc);
+    if (status == STATUS_OK) {
+        status = place_doc_strip(&doc, &scratch, stripped);
     }
     place_scratch_free(&scratch);
     return status;

@@ -24,6 +24,9 @@ typedef struct Check {
     void *user;
     uint32_t *slots; // open addressing: index + 1 of the entity with an id
     uint32_t slot_mask;
+    // By type and kind: bit i says that member i of the table must be left out.
+    uint64_t entity_banned[PLACE_TYPE_GROUP + 1];
+    uint64_t prefab_banned[PLACE_PREFAB_PROJECTILE + 1];
     // The object that is being checked.
     PlacePart part;
     uint32_t prefab;
@@ -427,15 +430,39 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
+static uint64_t banned_members(const PlaceTable *table, const char *allowed)
+{
+    uint64_t banned = 0;
+    for (uint32_t i = 0; i < table->field_count; i++) {
+        const char *name = table->fields[i].name;
+        banned |= (uint64_t)(!is_listed(ALWAYS, name) && !is_listed(allowed, name)) << i;
+    }
+    return banned;
+}
+
+static void list_banned(Check *check)
+{
+    static const char *const of_type[] = {SHAPES SCRIPTS " anchored motion ",
+                                          SHAPES SCRIPTS " motion ", SCRIPTS " npc ", " team ",
+                                          " "};
+    static const char *const of_kind[] = {SHAPES SCRIPTS, SHAPES SCRIPTS, SCRIPTS " npc ",
+                                          SCRIPTS " projectile "};
+    for (uint32_t i = 0; i <= PLACE_TYPE_GROUP; i++) {
+        check->entity_banned[i] = banned_members(&place_table_entity, of_type[i]);
+    }
+    for (uint32_t i = 0; i <= PLACE_PREFAB_PROJECTILE; i++) {
+        check->prefab_banned[i] = banned_members(&place_table_prefab, of_kind[i]);
+    }
+}
+
 // A member without an effect is an error and not ignored.
 static Status check_members(Check *check, const PlaceTable *table, const void *item,
-                            const char *allowed, const char *what)
+                            uint64_t banned, const char *what)
 {
     Status status = STATUS_OK;
-    for (uint32_t i = 0; i < table->field_count && status == STATUS_OK; i++) {
-        const PlaceField *field = &table->fields[i];
-        if (!place_field_is_left_out(field, item, false) && !is_listed(ALWAYS, field->name) &&
-            !is_listed(allowed, field->name)) {
+    for (; banned != 0 && status == STATUS_OK; banned &= banned - 1) {
+        const PlaceField *field = &table->fields[__builtin_ctzll(banned)];
+        if (!place_field_is_left_out(field, item, false)) {
             status = fail(check, STATUS_UNSUPPORTED, field->name,
                           "means nothing for type %s; take it out", what);
         }
@@ -582,16 +609,13 @@ static Status check_motion(Check *check, const PlaceEntityDoc *entity)
 
 static Status check_entity(Check *check, PlaceEntityDoc *entity)
 {
-    static const char *const allowed[] = {SHAPES SCRIPTS " anchored motion ",
-                                          SHAPES SCRIPTS " motion ", SCRIPTS " npc ", " team ",
-                                          " "};
     static const char *const words[] = {"part", "prop", "npc", "spawn", "group"};
     if (check->doc->stripped && entity->role == PLACE_ROLE_SCENE_PART &&
         entity->id != entity->net_id) {
         return fail(check, STATUS_MALFORMED, "id", "must be its net id");
     }
-    Status status = check_members(check, &place_table_entity, entity, allowed[entity->type],
-                                  words[entity->type]);
+    Status status = check_members(check, &place_table_entity, entity,
+                                  check->entity_banned[entity->type], words[entity->type]);
     if (status == STATUS_OK && !is_in_world(entity->pose.position)) {
         status = fail(check, STATUS_RANGE, "transform", "with its parents is outside the world");
     }
@@ -615,11 +639,9 @@ static Status check_entity(Check *check, PlaceEntityDoc *entity)
 
 static Status check_prefab(Check *check, PlacePrefabDoc *prefab)
 {
-    static const char *const allowed[] = {SHAPES SCRIPTS, SHAPES SCRIPTS, SCRIPTS " npc ",
-                                          SCRIPTS " projectile "};
     static const char *const words[] = {"part", "prop", "npc", "projectile"};
-    Status status = check_members(check, &place_table_prefab, prefab, allowed[prefab->kind],
-                                  words[prefab->kind]);
+    Status status = check_members(check, &place_table_prefab, prefab,
+                                  check->prefab_banned[prefab->kind], words[prefab->kind]);
     const Pose pose = {VEC3_ZERO, place_rotation(&prefab->rotation)};
     if (status == STATUS_OK && prefab->kind <= PLACE_PREFAB_PROP) {
         status = check_part(check, &prefab->body, pose);
@@ -696,6 +718,7 @@ static Status check_spawned(Check *check)
 static Status check_whole(Check *check)
 {
     const PlaceDoc *doc = check->doc;
+    list_banned(check);
     Status status = check_settings(check);
     if (status == STATUS_OK) {
         status = check_scene(check);

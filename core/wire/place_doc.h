@@ -1,7 +1,7 @@
 // A place as its creator describes it, in memory: what place.json, scene.json and the prefabs say,
 // member by member. place.c reads and writes it as JSON and as bytes; core/place/place.c makes a
-// Place of it; server/build/inside/op_soul_context.c describes it to a model. Nothing else includes
-// this.
+// Place of it; core/edit fills one; server/build/inside/op_soul_context.c describes it to a model.
+// Nothing else includes this.
 //
 // Two passes make a doc usable: the tables check every member alone (place_table.h), and
 // place_check what members mean together. After place_check every entity has a pose, a role and a
@@ -314,3 +314,10 @@ MUST_USE Status place_terrain(Heap *heap, const PlaceDoc *doc, ChunkStore **out,
 MUST_USE Status place_doc_read(const uint8_t *bytes, size_t count, PlaceScratch *scratch,
                                PlaceDoc *doc);
 void place_doc_write(const PlaceDoc *doc, ByteWriter *writer);
+// Makes a doc that has settings and a scene, but not from JSON, what place_compile would make of
+// their text: with prefabs, chunks and the names of assets from the files, and checked. Then
+// place_doc_write gives the same bytes.
+MUST_USE Status place_doc_finish(PlaceDoc *doc, PlaceScratch *scratch, const PlaceFile *files,
+                                 uint32_t file_count, PlaceError *error);
+// place_strip of a doc that place_doc_read gave, which must not be used afterwards.
+MUST_USE Status place_doc_strip(PlaceDoc *doc, PlaceScratch *scratch, ByteWriter *stripped);

@@ -167,10 +167,8 @@ void place_table_default(const PlaceTable *table, void *out)
 bool place_field_is_default(const PlaceField *field, const void *value)
 {
     const uint8_t *at = value;
-    const float number = (float)field->fallback;
-    const Vec3 numbers = {number, number, number};
     const int32_t *cells = (const int32_t *)at;
-    const int32_t cell = field->type == PLACE_CELLS ? (int32_t)field->fallback : 0;
+    Vec3 numbers;
     switch (field->type) {
     case PLACE_BOOL:
         return *(const bool *)at == (field->fallback != 0);
@@ -179,11 +177,13 @@ bool place_field_is_default(const PlaceField *field, const void *value)
     case PLACE_COLOUR:
         return *(const uint32_t *)at == (uint32_t)field->fallback;
     case PLACE_F32:
-        return memcmp(at, &number, sizeof number) == 0;
+        numbers.x = (float)field->fallback;
+        return memcmp(at, &numbers.x, sizeof numbers.x) == 0;
     case PLACE_VEC3:
+        numbers.x = numbers.y = numbers.z = (float)field->fallback;
         return memcmp(at, &numbers, sizeof numbers) == 0;
     case PLACE_CELLS:
-        return cells[0] == cell && cells[1] == cell && cells[2] == cell;
+        return cells[0] == (int32_t)field->fallback && cells[1] == cells[0] && cells[2] == cells[0];
     case PLACE_TEXT:
     case PLACE_JSON:
         return ((const Text *)at)->bytes == 0;

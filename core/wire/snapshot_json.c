@@ -104,8 +104,8 @@ static float radians(int32_t of_256)
 // --- entity -------------------------------------------------------------------------------------
 static const char *kind_name(NetKind kind)
 {
-    static const char *const names[NET_KIND_COUNT] = {"none", "player", "npc",       "projectile",
-                                                      "part", "prop",   "structure", "scenePart"};
+    static const char *const names[NET_KIND_COUNT] = {"none", "player", "npc",      "projectile",
+                                                      "part", "prop",   "structure"};
     ASSERT(kind < NET_KIND_COUNT);
     return names[kind];
 }

@@ -18,6 +18,9 @@ static Status check_row(World *world, const PatchRow *row)
     const bool is_there = row->net_id <= scene_part_count(world->config.place->scene) &&
                           face->methods->entity(face, row->net_id, &info);
     const bool comes_back = (row->groups & PATCH_GONE) != 0 && !row->gone;
+    if ((row->groups & PATCH_ATTRIBUTES) != 0) {
+        return STATUS_UNSUPPORTED; // they belong to the scripts of the running world
+    }
     return is_there && !comes_back ? STATUS_OK : STATUS_NOT_FOUND;
 }
 

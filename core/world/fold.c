@@ -11,8 +11,13 @@
 
 #include <string.h>
 
+// Room for the attributes of a part, on average. If they need more there is no new scene, and those
+// who come in ask for the cells near them.
+#define FOLD_ATTRIBUTES_BYTES 48
+
 typedef struct Fold {
-    Sha256 begun; // after the head and the stripped scene
+    Sha256 begun; // after the head and the stripped scene, once has_begun
+    bool has_begun;
     uint8_t *blocks[HOST_SCENES - 1];
     size_t capacity;
     uint32_t next; // the block that is written next
@@ -35,6 +40,21 @@ static bool may_fold(const World *world)
            world->config.stripped_bytes <= SCENE_BYTES_MAX - PATCH_FOLD_BYTES - PATCH_SCENE_MORE;
 }
 
+static void begin_hash(World *world)
+{
+    Fold *fold = world->fold;
+    const WorldConfig *config = &world->config;
+    uint8_t head[PATCH_SCENE_HEAD];
+    if (fold->has_begun) {
+        return;
+    }
+    write_head(config, head);
+    sha256_init(&fold->begun);
+    sha256_update(&fold->begun, head, sizeof head);
+    sha256_update(&fold->begun, config->stripped, config->stripped_bytes);
+    fold->has_begun = true;
+}
+
 Status fold_create(World *world)
 {
     const WorldConfig *config = &world->config;
@@ -50,7 +70,7 @@ Status fold_create(World *world)
     }
     Fold *fold = world->fold;
     const uint64_t parts = replicator_patches(world->replicator)->part_count;
-    const uint64_t rows = parts * PATCH_ROW_BYTES_MAX;
+    const uint64_t rows = parts * (PATCH_ROW_PLAIN_BYTES + FOLD_ATTRIBUTES_BYTES);
     fold->capacity = PATCH_SCENE_MORE + config->stripped_bytes +
                      (size_t)(rows < PATCH_FOLD_BYTES ? rows : PATCH_FOLD_BYTES);
     for (uint32_t i = 0; i < HOST_SCENES - 1; i++) {
@@ -59,11 +79,10 @@ Status fold_create(World *world)
             return STATUS_LIMIT;
         }
     }
-    uint8_t head[PATCH_SCENE_HEAD];
-    write_head(config, head);
-    sha256_init(&fold->begun);
-    sha256_update(&fold->begun, head, sizeof head);
-    sha256_update(&fold->begun, config->stripped, config->stripped_bytes);
+    // In a page a quick start counts more than the tick of the first fold.
+    if (!config->development) {
+        begin_hash(world);
+    }
     return STATUS_OK;
 }
 
@@ -104,6 +123,7 @@ void fold_snapshot(World *world)
         return;
     }
     HostScene scene = {.bytes = block, .count = base + writer.at};
+    begin_hash(world);
     Sha256 sha = fold->begun;
     sha256_update(&sha, block + base, writer.at);
     sha256_final(&sha, scene.hash);

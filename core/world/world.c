@@ -113,7 +113,9 @@ static void say_goodbye(Sessions *sessions, const Entry *entry)
     for (uint32_t i = 0; i < sessions->high; i++) {
         Session *session = &sessions->all[i];
         if (session->connection != 0) {
-            session_error(sessions, session, 0, ERROR_STOPPED, "the world ends: %s", reason);
+            const bool moves = entry->name_bytes == 4 && memcmp(entry->name, "move", 4) == 0;
+            session_error(sessions, session, 0, moves ? ERROR_MOVED : ERROR_STOPPED,
+                          moves ? "the world moves: %s" : "the world ends: %s", reason);
         }
     }
 }
@@ -374,10 +376,11 @@ static Status admin(World *world, const Entry *entry)
         const char *name;
         Status (*run)(World *world, const Entry *entry);
     } orders[] = {
-        {"kick", admin_kick},       {"say", admin_say},           {"stop", admin_stop},
-        {"save", admin_save},       {"leave", admin_leave},       {"remove", admin_remove},
-        {"mute", admin_mute},       {"profiles", admin_profiles}, {"chat", admin_chat},
-        {"phrases", admin_phrases}, {"words", admin_words},       {"blocks", admin_blocks}};
+        {"kick", admin_kick},     {"say", admin_say},         {"stop", admin_stop},
+        {"move", admin_stop},     {"save", admin_save},       {"leave", admin_leave},
+        {"remove", admin_remove}, {"mute", admin_mute},       {"profiles", admin_profiles},
+        {"chat", admin_chat},     {"phrases", admin_phrases}, {"words", admin_words},
+        {"blocks", admin_blocks}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (strlen(orders[i].name) == entry->name_bytes &&
             memcmp(orders[i].name, entry->name, entry->name_bytes) == 0) {

@@ -197,7 +197,9 @@ static Status create_entities(World *world)
         .authority = world->authority,
         .geometry = world->geometry,
     };
-    return place_spawn_create(&config, &world->spawned);
+    const Status spawned = place_spawn_create(&config, &world->spawned);
+    patch_table_attributes_known(replicator_patches(world->replicator));
+    return spawned;
 }
 
 static Status create_acts(World *world)

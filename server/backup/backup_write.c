@@ -132,8 +132,8 @@ static bool begins_with(const char *name, const char *with)
 // What can be made again, belongs to one run, or is in the backup already.
 static bool is_left_out(const char *path)
 {
-    static const char *const names[] = {"cache",       "made-here", "host.lock", BACKUP_LOCK_NAME,
-                                        "blobs/aside", "unpacked",  "stamps"};
+    static const char *const names[] = {"cache",       "made-here",  "host.lock", BACKUP_LOCK_NAME,
+                                        "blobs/aside", "blob-cache", "unpacked",  "stamps"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(path, names[i]) == 0) {
             return true;

@@ -2,6 +2,7 @@
 // part of the bots is updated, so that their inputs are spread over time like those of people. Data
 // is read when it arrives.
 #define _GNU_SOURCE
+#include "core/wire/error_code.h"
 #include "server/bots/bots_inside.h"
 
 #include "core/base/check.h"
@@ -208,6 +209,11 @@ static void link_lost(Bots *bots, Bot *bot)
                            : bot->link.reason;
     snprintf(reason, sizeof reason, "%s", said);
     session_over(bot, reason);
+    const char *moved = error_name(ERROR_MOVED);
+    if (strncmp(reason, moved, strlen(moved)) == 0) { // the world goes on elsewhere
+        rest(bots, bot, 0);
+        return;
+    }
     if (bot->behaviour != BOTS_HOSTILE) { // hostile ones want to be disconnected
         bots_count_failure(bots, reason);
     }

@@ -5,7 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "core/base/utf8.h"
+#include "server/channel/printable.h"
 #include "server/net/socket_pass.h"
 
 #include <stdlib.h>
@@ -222,28 +222,6 @@ Status channel_take(Channel *channel, ChannelMessage *out)
 
 // --- texts --------------------------------------------------------------------------------------
 
-static void write_cut_text(ByteWriter *writer, const char *text, size_t bytes_max)
-{
-    const size_t bytes = utf8_cut(text, strlen(text), bytes_max);
-    byte_write_varint(writer, bytes);
-    byte_write_bytes(writer, text, bytes);
-}
-
-// Whatever it is, it goes to a terminal or a log: only what can be printed stays.
-static void read_printable(ByteReader *reader, char *out, uint32_t capacity)
-{
-    const uint32_t bytes = byte_read_count(reader, capacity - 1);
-    const uint8_t *text = byte_read_bytes(reader, bytes);
-    if (text == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < bytes; i++) {
-        out[i] = text[i] != '\0' ? (char)text[i] : '?';
-    }
-    out[bytes] = '\0';
-    utf8_clean(out);
-}
-
 // --- to the world -------------------------------------------------------------------------------
 
 void channel_write_start(const ChannelStart *start, ByteWriter *writer)
@@ -387,13 +365,13 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
         break;
     case CHANNEL_FAILED:
     case CHANNEL_STOP:
-        write_cut_text(writer, report->text, sizeof report->text - 1);
+        printable_write(writer, report->text, sizeof report->text - 1);
         break;
     case CHANNEL_LOG:
         byte_write_u8(writer, (uint8_t)report->level);
         byte_write_varint(writer, report->tick);
-        write_cut_text(writer, report->area, sizeof report->area - 1);
-        write_cut_text(writer, report->text, sizeof report->text - 1);
+        printable_write(writer, report->area, sizeof report->area - 1);
+        printable_write(writer, report->text, sizeof report->text - 1);
         break;
     case CHANNEL_STATS:
         write_stats(&report->stats, writer);
@@ -430,7 +408,7 @@ void channel_write_report(const ChannelReport *report, ByteWriter *writer)
         byte_write_u8(writer, (uint8_t)report->reload);
         byte_write_varint(writer, report->version);
         byte_write_varint(writer, report->tick);
-        write_cut_text(writer, report->text, sizeof report->text - 1);
+        printable_write(writer, report->text, sizeof report->text - 1);
         break;
     default:
         ASSERT(false); // nothing else goes to the host
@@ -454,8 +432,8 @@ static void read_log(ByteReader *reader, ChannelReport *report)
     }
     report->level = level < LOG_LEVEL_COUNT ? (LogLevel)level : LOG_ERROR;
     report->tick = byte_read_varint(reader);
-    read_printable(reader, report->area, sizeof report->area);
-    read_printable(reader, report->text, sizeof report->text);
+    printable_read(reader, report->area, sizeof report->area);
+    printable_read(reader, report->text, sizeof report->text);
 }
 
 static void read_heard(ByteReader *reader, ChannelReport *report)
@@ -479,7 +457,7 @@ static void read_reloaded(ByteReader *reader, ChannelReport *report)
     report->reload = (ReloadResult)result;
     report->version = byte_read_count(reader, UINT32_MAX);
     report->tick = byte_read_varint(reader);
-    read_printable(reader, report->text, sizeof report->text);
+    printable_read(reader, report->text, sizeof report->text);
 }
 
 static void read_body(ByteReader *reader, ChannelReport *report)
@@ -503,7 +481,7 @@ static void read_body(ByteReader *reader, ChannelReport *report)
         break;
     case CHANNEL_FAILED:
     case CHANNEL_STOP:
-        read_printable(reader, report->text, sizeof report->text);
+        printable_read(reader, report->text, sizeof report->text);
         break;
     case CHANNEL_LOG:
         read_log(reader, report);

@@ -3,6 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/base/utf8.h"
+#include "server/channel/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,28 +123,6 @@ Status edit_link_take(Channel *channel, EditLinkReader *reader, EditLinkMessage 
 }
 
 // --- texts --------------------------------------------------------------------------------------
-
-// Whatever it is, it goes to a page or a log: only what can be printed stays.
-static void read_printable(ByteReader *reader, char *out, uint32_t capacity)
-{
-    const uint32_t bytes = byte_read_count(reader, capacity - 1);
-    const uint8_t *text = byte_read_bytes(reader, bytes);
-    if (text == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < bytes; i++) {
-        out[i] = text[i] != '\0' ? (char)text[i] : '?';
-    }
-    out[bytes] = '\0';
-    utf8_clean(out);
-}
-
-static void write_cut(ByteWriter *writer, const char *text, size_t bytes_max)
-{
-    const size_t bytes = utf8_cut(text, strlen(text), bytes_max);
-    byte_write_varint(writer, bytes);
-    byte_write_bytes(writer, text, bytes);
-}
 
 static void append_cut(EditBuffer *out, const char *text, size_t bytes_max)
 {
@@ -270,8 +249,8 @@ void edit_admit_write(const EditAdmit *admit, ByteWriter *writer)
     byte_write_varint(writer, admit->connection);
     byte_write_varint(writer, admit->editor);
     byte_write_bool(writer, admit->can_write);
-    write_cut(writer, admit->name, sizeof admit->name - 1);
-    write_cut(writer, admit->text, sizeof admit->text - 1);
+    printable_write(writer, admit->name, sizeof admit->name - 1);
+    printable_write(writer, admit->text, sizeof admit->text - 1);
 }
 
 Status edit_admit_read(const uint8_t *bytes, size_t count, EditAdmit *out)
@@ -280,8 +259,8 @@ Status edit_admit_read(const uint8_t *bytes, size_t count, EditAdmit *out)
     EditAdmit admit = {.connection = byte_read_varint(&reader)};
     admit.editor = byte_read_count(&reader, EDIT_EDITORS_MAX);
     admit.can_write = byte_read_bool(&reader);
-    read_printable(&reader, admit.name, sizeof admit.name);
-    read_printable(&reader, admit.text, sizeof admit.text);
+    printable_read(&reader, admit.name, sizeof admit.name);
+    printable_read(&reader, admit.text, sizeof admit.text);
     const Status status = byte_reader_finish(&reader);
     if (status == STATUS_OK) {
         *out = admit;
@@ -354,6 +333,7 @@ void edit_report_write(const EditReport *report, EditBuffer *out)
         break;
     case EDIT_LINK_NEED:
         edit_buffer_append(out, report->hash, SHA256_BYTES);
+        edit_buffer_u8(out, report->flag ? 1 : 0);
         break;
     case EDIT_LINK_COUNTS:
 #define EDIT_COUNT_WRITE(name, help) edit_buffer_varint(out, report->counts.name);
@@ -439,14 +419,14 @@ static void read_body(ByteReader *reader, EditReport *report)
         report->layers = byte_read_count(reader, UINT32_MAX);
         break;
     case EDIT_LINK_FAILED:
-        read_printable(reader, report->text, sizeof report->text);
-        read_printable(reader, report->name, sizeof report->name);
+        printable_read(reader, report->text, sizeof report->text);
+        printable_read(reader, report->name, sizeof report->name);
         report->line = byte_read_count(reader, UINT32_MAX);
         break;
     case EDIT_LINK_ASK:
         report->connection = byte_read_varint(reader);
-        read_printable(reader, report->text, sizeof report->text);
-        read_printable(reader, report->name, sizeof report->name);
+        printable_read(reader, report->text, sizeof report->text);
+        printable_read(reader, report->name, sizeof report->name);
         break;
     case EDIT_LINK_LEFT:
         report->connection = byte_read_varint(reader);
@@ -471,6 +451,7 @@ static void read_body(ByteReader *reader, EditReport *report)
         break;
     case EDIT_LINK_NEED:
         report->hash = byte_read_bytes(reader, SHA256_BYTES);
+        report->flag = byte_read_bool(reader);
         break;
     case EDIT_LINK_COUNTS:
 #define EDIT_COUNT_READ(name, help) report->counts.name = byte_read_varint(reader);

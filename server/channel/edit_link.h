@@ -36,6 +36,7 @@ typedef enum EditLinkType {
     EDIT_LINK_HOLD,    // u64 number: write everything, and take nothing more until RELEASE
     EDIT_LINK_RELEASE, // u64 number
     EDIT_LINK_BLOB,    // 32 bytes hash · u8 1 if the content is there
+    EDIT_LINK_CLIP,    // 32 bytes hash · u8 1 if the content is there · the content
     EDIT_LINK_EXPEL,   // u64 connection: this editor shall go
     // To the host.
     EDIT_LINK_READY,      // layers
@@ -48,8 +49,8 @@ typedef enum EditLinkType {
     EDIT_LINK_WRITE,      // seq; the texts, and the files to write
     EDIT_LINK_LOOK,       // tell how the disk is now
     EDIT_LINK_HELD,       // number of HOLD
-    EDIT_LINK_NEED,       // hash: is its content there?
-    EDIT_LINK_COUNTS,     // EditCounts
+    EDIT_LINK_NEED,   // hash: is its content there? flag: it is a clip, and its bytes are wanted
+    EDIT_LINK_COUNTS, // EditCounts
     EDIT_LINK_TYPE_COUNT
 } EditLinkType;
 
@@ -161,7 +162,7 @@ typedef struct EditReport {
     uint64_t connection;             // ASK, LEFT
     uint64_t number;                 // OVER, HELD
     uint64_t seq;                    // CHECKPOINT, WRITE
-    bool flag;                       // CHECKPOINT
+    bool flag;                       // CHECKPOINT, NEED
     const uint8_t *hash;             // NEED
     char text[CHANNEL_REASON_BYTES]; // FAILED, ASK; printable
     char name[EDIT_LINK_NAME_BYTES]; // FAILED: the file; ASK

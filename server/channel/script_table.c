@@ -2,7 +2,7 @@
 #include "server/channel/script_table.h"
 
 #include "core/base/limits.h"
-#include "core/base/utf8.h"
+#include "server/channel/printable.h"
 
 #include <string.h>
 
@@ -10,14 +10,15 @@
 enum {
     ROW_BYTES = SCRIPT_PATH_BYTES + 2 + 16 * 8,
     FAULT_BYTES = SCRIPT_PATH_BYTES + SCRIPT_FILE_BYTES + SCRIPT_MESSAGE_BYTES + 4 * 8 + 6,
+    LINE_BYTES = LOG_TEXT_BYTES + 2 + 2 * 8,
     REMOTE_BYTES = WORLD_NAME_BYTES_MAX + 2 + 5 * 8,
     CLIENT_BYTES = SCRIPT_PATH_BYTES + 2 + 9 * 8,
     CLIENT_FAULT_BYTES = SCRIPT_PATH_BYTES + SCRIPT_MESSAGE_BYTES + 2 * 8 + 4
 };
 _Static_assert((SCRIPT_STATS_ROWS + SCRIPT_STATS_ENTITIES) * ROW_BYTES +
-                       SCRIPT_TABLE_FAULTS * FAULT_BYTES + SCRIPT_TABLE_REMOTES * REMOTE_BYTES +
-                       CLIENT_COST_ROWS * CLIENT_BYTES + CLIENT_FAULT_ROWS * CLIENT_FAULT_BYTES +
-                       128 <=
+                       SCRIPT_TABLE_FAULTS * FAULT_BYTES + SCRIPT_TABLE_LINES * LINE_BYTES +
+                       SCRIPT_TABLE_REMOTES * REMOTE_BYTES + CLIENT_COST_ROWS * CLIENT_BYTES +
+                       CLIENT_FAULT_ROWS * CLIENT_FAULT_BYTES + 128 <=
                    SCRIPT_TABLE_BYTES,
                "a table fits");
 
@@ -87,6 +88,18 @@ void script_table_add_fault(ScriptTable *table, const ScriptFault *fault)
     memcpy(kept->message, fault->message, sizeof kept->message);
 }
 
+void script_table_add_line(ScriptTable *table, const LogEvent *event)
+{
+    if (table->line_count == SCRIPT_TABLE_LINES) {
+        memmove(table->lines, table->lines + 1, (SCRIPT_TABLE_LINES - 1) * sizeof table->lines[0]);
+        table->line_count -= 1;
+    }
+    ScriptTableLine *kept = &table->lines[table->line_count++];
+    *kept = (ScriptTableLine){.level = event->level, .tick = event->tick};
+    memcpy(kept->text, event->text, sizeof kept->text);
+    table->line_total += 1;
+}
+
 // --- bytes --------------------------------------------------------------------------------------
 
 static void write_text(ByteWriter *writer, const char *text)
@@ -94,21 +107,6 @@ static void write_text(ByteWriter *writer, const char *text)
     const size_t bytes = strlen(text);
     byte_write_varint(writer, bytes);
     byte_write_bytes(writer, text, bytes);
-}
-
-// Terminated, and whatever it was, something that can be printed.
-static void read_printable(ByteReader *reader, char *out, uint32_t capacity)
-{
-    const uint32_t bytes = byte_read_count(reader, capacity - 1);
-    const uint8_t *text = byte_read_bytes(reader, bytes);
-    if (text == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < bytes; i++) {
-        out[i] = text[i] != '\0' ? (char)text[i] : '?';
-    }
-    out[bytes] = '\0';
-    utf8_clean(out);
 }
 
 // Numbers that JSON keeps exactly; a sum that is larger stays there.
@@ -141,7 +139,7 @@ static void write_row(const ScriptRow *row, ByteWriter *writer)
 
 static void read_row(ByteReader *reader, ScriptRow *row)
 {
-    read_printable(reader, row->path, sizeof row->path);
+    printable_read(reader, row->path, sizeof row->path);
     row->entity = read_number(reader);
     row->state = byte_read_count(reader, SCRIPT_OFF);
 #define ROW_READ(field, name, help) row->field = read_number(reader);
@@ -166,9 +164,32 @@ static void read_fault(ByteReader *reader, ScriptTableFault *fault)
     fault->tick = read_number(reader);
     fault->entity = read_number(reader);
     fault->line = byte_read_count(reader, UINT32_MAX);
-    read_printable(reader, fault->path, sizeof fault->path);
-    read_printable(reader, fault->file, sizeof fault->file);
-    read_printable(reader, fault->message, sizeof fault->message);
+    printable_read(reader, fault->path, sizeof fault->path);
+    printable_read(reader, fault->file, sizeof fault->file);
+    printable_read(reader, fault->message, sizeof fault->message);
+}
+
+static void write_lines(const ScriptTable *table, ByteWriter *writer)
+{
+    write_number(writer, table->line_total);
+    byte_write_varint(writer, table->line_count);
+    for (uint32_t i = 0; i < table->line_count; i++) {
+        byte_write_varint(writer, table->lines[i].level);
+        write_number(writer, table->lines[i].tick);
+        write_text(writer, table->lines[i].text);
+    }
+}
+
+static void read_lines(ByteReader *reader, ScriptTable *table)
+{
+    table->line_total = read_number(reader);
+    table->line_count = byte_read_count(reader, SCRIPT_TABLE_LINES);
+    for (uint32_t i = 0; i < table->line_count && reader->status == STATUS_OK; i++) {
+        ScriptTableLine *line = &table->lines[i];
+        line->level = byte_read_count(reader, LOG_LEVEL_COUNT - 1);
+        line->tick = read_number(reader);
+        printable_read(reader, line->text, sizeof line->text);
+    }
 }
 
 static void write_remotes(const ScriptTable *table, ByteWriter *writer)
@@ -188,7 +209,7 @@ static void read_remotes(ByteReader *reader, ScriptTable *table)
     table->remote_count = byte_read_count(reader, SCRIPT_TABLE_REMOTES);
     for (uint32_t i = 0; i < table->remote_count && reader->status == STATUS_OK; i++) {
         RemoteCost *row = &table->remotes[i];
-        read_printable(reader, row->name, sizeof row->name);
+        printable_read(reader, row->name, sizeof row->name);
 #define REMOTE_READ(field, name, help) row->field = read_number(reader);
         REMOTE_ROW_NUMBERS(REMOTE_READ)
 #undef REMOTE_READ
@@ -223,9 +244,9 @@ static void read_client_faults(ByteReader *reader, ClientCosts *costs)
     costs->fault_count = byte_read_count(reader, CLIENT_FAULT_ROWS);
     for (uint32_t i = 0; i < costs->fault_count && reader->status == STATUS_OK; i++) {
         ClientFault *fault = &costs->faults[i];
-        read_printable(reader, fault->path, sizeof fault->path);
+        printable_read(reader, fault->path, sizeof fault->path);
         fault->line = byte_read_count(reader, UINT32_MAX);
-        read_printable(reader, fault->message, sizeof fault->message);
+        printable_read(reader, fault->message, sizeof fault->message);
         fault->count = read_number(reader);
     }
 }
@@ -237,7 +258,7 @@ static void read_clients(ByteReader *reader, ClientCosts *costs)
     costs->row_count = byte_read_count(reader, CLIENT_COST_ROWS);
     for (uint32_t i = 0; i < costs->row_count && reader->status == STATUS_OK; i++) {
         ClientCost *row = &costs->rows[i];
-        read_printable(reader, row->path, sizeof row->path);
+        printable_read(reader, row->path, sizeof row->path);
         row->reports = read_number(reader);
 #define CLIENT_READ(field, name, most, way, help) row->field = read_number(reader);
         CLIENT_COST_NUMBERS(CLIENT_READ)
@@ -275,6 +296,7 @@ void script_table_write(const ScriptTable *table, ByteWriter *writer)
     write_number(writer, table->all_count);
     write_number(writer, table->fault_total);
     write_remotes(table, writer);
+    write_lines(table, writer);
     write_clients(&table->clients, writer);
 }
 
@@ -291,6 +313,7 @@ Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out)
     table.all_count = read_number(&reader);
     table.fault_total = read_number(&reader);
     read_remotes(&reader, &table);
+    read_lines(&reader, &table);
     read_clients(&reader, &table.clients);
     const Status status = byte_reader_finish(&reader);
     if (status == STATUS_OK) {
@@ -389,6 +412,22 @@ static void json_client_faults(JsonWriter *json, const ClientCosts *costs)
     json_write_array_end(json);
 }
 
+static void json_lines(JsonWriter *json, const ScriptTable *table)
+{
+    json_write_name(json, "lines");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < table->line_count; i++) {
+        const ScriptTableLine *line = &table->lines[i];
+        json_write_object_begin(json);
+        json_number(json, "number", table->line_total - table->line_count + i + 1);
+        json_text(json, "level", log_level_name(line->level));
+        json_number(json, "tick", line->tick);
+        json_text(json, "text", line->text);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
 static void json_clients(JsonWriter *json, const ClientCosts *costs)
 {
     json_write_name(json, "clients");
@@ -431,5 +470,6 @@ void script_table_json(const ScriptTable *table, JsonWriter *json)
     json_rows(json, "entities", table->entities, table->entity_count);
     json_remotes(json, table);
     json_faults(json, table);
+    json_lines(json, table);
     json_clients(json, &table->clients);
 }

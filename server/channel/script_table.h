@@ -7,6 +7,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/json_write.h"
+#include "core/base/log.h"
 #include "core/script/runtime/script.h"
 #include "core/world/script/client_cost.h"
 
@@ -58,7 +59,15 @@ typedef struct ScriptTableFault {
     X(refused[REMOTE_REFUSED_MALFORMED], "refusedMalformed", "of them: no list of values")         \
     X(refused[REMOTE_REFUSED_BUSY], "refusedBusy", "of them: too many waited")
 
+// A line that a script printed, or that was said about one.
+typedef struct ScriptTableLine {
+    uint32_t level; // LogLevel
+    uint64_t tick;
+    char text[LOG_TEXT_BYTES]; // "Workspace/Door: …"
+} ScriptTableLine;
+
 #define SCRIPT_TABLE_FAULTS  16
+#define SCRIPT_TABLE_LINES   32
 #define SCRIPT_TABLE_REMOTES 20
 typedef struct ScriptTable {
     uint64_t tick;                             // when it was made
@@ -70,8 +79,11 @@ typedef struct ScriptTable {
     uint32_t remote_count;
     ScriptTableFault faults[SCRIPT_TABLE_FAULTS]; // the latest, oldest first
     uint32_t fault_count;
-    uint64_t fault_total; // since the world began; the number of the last one
-    ClientCosts clients;  // as they say
+    uint64_t fault_total;                      // since the world began; the number of the last one
+    ScriptTableLine lines[SCRIPT_TABLE_LINES]; // the latest, oldest first
+    uint32_t line_count;
+    uint64_t line_total; // likewise
+    ClientCosts clients; // as they say
 } ScriptTable;
 
 // Most of one as bytes: texts, numbers as varints.
@@ -80,11 +92,12 @@ typedef struct ScriptTable {
 // The rows of the server's scripts; everything else stays as it is.
 void script_table_fill(ScriptTable *table, const ScriptStats *stats, uint64_t tick);
 void script_table_add_fault(ScriptTable *table, const ScriptFault *fault);
+void script_table_add_line(ScriptTable *table, const LogEvent *event);
 
 void script_table_write(const ScriptTable *table, ByteWriter *writer);
 MUST_USE Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out);
 // Members of an object, of what a page shows at a glance: the dearest scripts, and the last faults.
 #define SCRIPT_BRIEF_ROWS 16
 void script_table_brief(const ScriptTable *table, JsonWriter *json);
-// The members of an object: tick, scripts, entities, remotes, faults, clients.
+// The members of an object: tick, scripts, entities, remotes, faults, lines, clients.
 void script_table_json(const ScriptTable *table, JsonWriter *json);

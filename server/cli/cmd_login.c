@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
 #include "server/cli/tool.h"
+#include "server/sys/loopback.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,8 +175,7 @@ static int parse(Login *login, int argc, char **argv)
 
 static bool is_near(const char *url)
 {
-    return strncmp(url, "https:", 6) == 0 || strncmp(url, "http://127.", 11) == 0 ||
-           strncmp(url, "http://localhost", 16) == 0 || strncmp(url, "http://[::1]", 12) == 0;
+    return strncmp(url, "https:", 6) == 0 || url_is_loopback(url);
 }
 
 int cmd_login(int argc, char **argv)

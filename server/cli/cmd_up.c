@@ -4,6 +4,7 @@
 #include "core/base/sha256.h"
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
+#include "server/control/identity.h"
 #include "server/control/settings/settings.h"
 #include "server/serve/operate/serve_log.h"
 #include "server/serve/serve.h"
@@ -185,6 +186,55 @@ static const char *text_or_null(const Settings *settings, SettingId id)
     return text[0] != '\0' ? text : NULL;
 }
 
+static void set_roles(const Settings *settings, IssuerConfig *issuer)
+{
+    const char *const *roles = settings_list(settings, SETTING_OIDC_ROLES);
+    for (uint32_t i = 0; roles[i] != NULL && issuer->role_count < JWT_ROLES_MAX; i++) {
+        const uint32_t role = roles[i][0] == 'c'   ? ROLE_CREATOR
+                              : roles[i][0] == 't' ? ROLE_TEACHER
+                                                   : ROLE_OPERATOR; // the settings checked it
+        issuer->roles[issuer->role_count++] = (JwtRole){strchr(roles[i], '=') + 1, role};
+    }
+}
+
+static void add_party(IssuerConfig *issuer, const char *party)
+{
+    uint32_t count = 0;
+    while (issuer->parties[count] != NULL) {
+        count++;
+    }
+    if (party != NULL && party[0] != '\0' && count < ISSUER_PARTIES_MAX) {
+        issuer->parties[count] = party;
+    }
+}
+
+static void set_issuers(const Settings *settings, ServeConfig *config)
+{
+    config->oidc = (IssuerConfig){
+        .issuer = settings_text(settings, SETTING_OIDC_ISSUER),
+        .name = settings_text(settings, SETTING_OIDC_NAME),
+        .client_id = settings_text(settings, SETTING_OIDC_CLIENT_ID),
+        .client_secret = settings_text(settings, SETTING_OIDC_CLIENT_SECRET),
+        .scopes = settings_text(settings, SETTING_OIDC_SCOPES),
+        .role_claim = settings_text(settings, SETTING_OIDC_ROLE_CLAIM),
+        .makes_accounts = strcmp(settings_text(settings, SETTING_OIDC_NEW_ACCOUNTS), "yes") == 0};
+    set_roles(settings, &config->oidc);
+    add_party(&config->oidc, config->oidc.client_id);
+    config->clerk = (IssuerConfig){.issuer = settings_text(settings, SETTING_CLERK_ISSUER),
+                                   .name = "Clerk",
+                                   .secret_key = settings_text(settings, SETTING_CLERK_SECRET_KEY),
+                                   .api = settings_text(settings, SETTING_CLERK_API),
+                                   .makes_accounts = true};
+    add_party(&config->clerk, config->public_url);
+    const SettingId lists[] = {SETTING_ORIGINS, SETTING_CLERK_ORIGINS};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const char *const *parties = settings_list(settings, lists[i]);
+        for (uint32_t k = 0; parties[k] != NULL; k++) {
+            add_party(&config->clerk, parties[k]);
+        }
+    }
+}
+
 // What it points at is the settings'.
 static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
 {
@@ -196,6 +246,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     config.address = settings_text(settings, SETTING_HOST);
     config.port = (uint16_t)settings_number(settings, SETTING_PORT);
     config.data = settings_text(settings, SETTING_DATA);
+    config.store = text_or_null(settings, SETTING_STORE);
     config.web = text_or_null(settings, SETTING_WEB);
     config.journal = settings_text(settings, SETTING_JOURNAL);
     config.journal_mb = settings_number(settings, SETTING_JOURNAL_MB);
@@ -228,6 +279,13 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     const char *const *proxies = settings_list(settings, SETTING_TRUSTED_PROXIES);
     for (uint32_t i = 0; i < HTTP_TRUSTED_PROXIES_MAX && proxies[i] != NULL; i++) {
         config.trusted_proxies[i] = proxies[i];
+    }
+    set_issuers(settings, &config);
+    config.blob_cache_mb = settings_number(settings, SETTING_BLOB_CACHE_MB);
+    if (strcmp(settings_text(settings, SETTING_BLOBS), "files") != 0) {
+        config.blobs = settings_text(settings, SETTING_BLOBS);
+        config.s3_key_id = settings_text(settings, SETTING_BLOBS_KEY_ID);
+        config.s3_secret_key = settings_text(settings, SETTING_BLOBS_SECRET_KEY);
     }
     const char *secret = settings_text(settings, SETTING_SECRET_KEY);
     config.has_secret = secret[0] != '\0';

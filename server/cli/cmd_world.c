@@ -37,6 +37,7 @@ static void print_world_usage(FILE *out)
         "                                     run a world of a `sandlot up` on another machine\n\n"
         "  DIR, --place DIR    the folder with place.json and scene.json\n"
         "  --data DIR          folder for stored data (default .sandlot/data in the place)\n"
+        "  --store URL         database server for stored data: postgres://...\n"
         "  --name NAME         name of the world (default: that of the folder); each name is a\n"
         "                      separate world\n"
         "  --journal off|FILE  where to record all input of the world, for `sandlot replay`\n"
@@ -64,6 +65,7 @@ static void print_host_usage(FILE *out)
         "  DIR                 a folder with place.json and scene.json; several may be given, and\n"
         "                      the first is the default place\n"
         "  --data DIR          folder for stored data\n"
+        "  --store URL         database server for stored data: postgres://...\n"
         "  --worlds N          run at most N worlds at once (default 4096)\n"
         "  --idle-stop S       stop a world that has been empty for S seconds (default 300)\n"
         "  --journal DIR       folder in which each world records all its input, for\n"
@@ -135,6 +137,8 @@ static bool parse_option(ServeConfig *config, const char *name, const char *valu
         config->address = value;
     } else if (strcmp(name, "--data") == 0) {
         config->data = value;
+    } else if (strcmp(name, "--store") == 0 && strncmp(value, "postgres", 8) == 0) {
+        config->store = value;
     } else if (strcmp(name, "--name") == 0 && !config->many) {
         config->name = value;
     } else if (strcmp(name, "--web") == 0) {

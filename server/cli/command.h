@@ -23,6 +23,7 @@ int cmd_place(int argc, char **argv);
 int cmd_reports(int argc, char **argv);
 int cmd_moderate(int argc, char **argv);
 int cmd_worlds(int argc, char **argv);
+int cmd_drain(int argc, char **argv);
 int cmd_logs(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_user(int argc, char **argv);
@@ -35,6 +36,7 @@ int cmd_pack(int argc, char **argv);
 int cmd_unpack(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
+int cmd_store(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
 int cmd_export_cdn(int argc, char **argv);
 

@@ -103,7 +103,7 @@ static void give_back_attempt(Control *control, const char *name, Guess guess,
     attempts_give_back(control->attempts, ATTEMPT_NAME, key, strlen(key));
 }
 
-static bool take_made(Control *control, const AccountAsk *ask, AccountGiven *given)
+bool account_take_made(Control *control, const AccountAsk *ask, AccountGiven *given)
 {
     return ask->is_local ||
            attempts_take(control->attempts, ATTEMPT_MADE, &ask->address, sizeof ask->address,
@@ -112,7 +112,7 @@ static bool take_made(Control *control, const AccountAsk *ask, AccountGiven *giv
 
 // --- changes ------------------------------------------------------------------------------------
 
-static AccountResult result_of(Status status)
+AccountResult account_result_of(Status status)
 {
     switch (status) {
     case STATUS_OK:
@@ -136,7 +136,7 @@ static AccountResult apply(Control *control, StoreAccountChange *change, Account
     change->now_unix_ms = control_now(control);
     Status status = store_account_change(control->config.store, change);
     if (status != STATUS_OK) {
-        return result_of(status);
+        return account_result_of(status);
     }
     const uint64_t account = change->account->account_id;
     if (change->ends != NULL) {
@@ -154,7 +154,7 @@ static AccountResult apply(Control *control, StoreAccountChange *change, Account
     return status == STATUS_OK ? ACCOUNT_OK : ACCOUNT_UNAVAILABLE;
 }
 
-static AccountResult apply_locked(Control *control, StoreAccountChange *change, AccountGiven *given)
+AccountResult account_apply(Control *control, StoreAccountChange *change, AccountGiven *given)
 {
     pthread_mutex_t *stripe = control_stripe(control, change->account->account_id);
     pthread_mutex_lock(stripe);
@@ -163,8 +163,8 @@ static AccountResult apply_locked(Control *control, StoreAccountChange *change, 
     return result;
 }
 
-static void fold_names(const StoreAccount *account, char folded[2][NAME_FOLD_BYTES],
-                       StoreAccountChange *change)
+void account_fold_names(const StoreAccount *account, char folded[2][NAME_FOLD_BYTES],
+                        StoreAccountChange *change)
 {
     name_fold(account->name, folded[0]);
     name_fold(account->shown_name, folded[1]);
@@ -222,7 +222,7 @@ static AccountResult check_password(const char *password, const char *name)
                                                 : ACCOUNT_OK;
 }
 
-static AccountResult check_shown(Control *control, const char *shown)
+AccountResult account_check_shown(Control *control, const char *shown)
 {
     char folded[NAME_FOLD_BYTES];
     if (!name_is_shown(shown)) {
@@ -243,9 +243,9 @@ static AccountResult check_new(Control *control, const AccountNew *made, const A
     if (!name_is_valid(made->name)) {
         return ACCOUNT_BAD_NAME;
     }
-    AccountResult result = check_shown(control, made->name);
+    AccountResult result = account_check_shown(control, made->name);
     if (result == ACCOUNT_OK && made->shown_name[0] != '\0') {
-        result = check_shown(control, made->shown_name);
+        result = account_check_shown(control, made->shown_name);
     }
     return result == ACCOUNT_OK ? check_password(made->password, made->name) : result;
 }
@@ -268,13 +268,13 @@ static AccountResult check_taken(Control *control, const StoreAccount *account)
     char folded[2][NAME_FOLD_BYTES];
     Status status = STATUS_OK;
     uint64_t owner = 0;
-    fold_names(account, folded, &change);
+    account_fold_names(account, folded, &change);
     for (uint32_t i = 0; i < 2 && status == STATUS_OK && owner == 0; i++) {
         if (change.names[i] != NULL) {
             status = store_name_find(control->config.store, change.names[i], &owner);
         }
     }
-    return owner != 0 ? ACCOUNT_NAME_TAKEN : result_of(status);
+    return owner != 0 ? ACCOUNT_NAME_TAKEN : account_result_of(status);
 }
 
 // The guest's row, or a new one.
@@ -321,7 +321,7 @@ AccountResult account_register(Control *control, const AccountNew *made, const A
     if (result != ACCOUNT_OK) {
         return result;
     }
-    if (!take_made(control, ask, given)) {
+    if (!account_take_made(control, ask, given)) {
         return ACCOUNT_LIMITED;
     }
     if (password_hash(made->password, account.password) != STATUS_OK) {
@@ -340,8 +340,8 @@ AccountResult account_register(Control *control, const AccountNew *made, const A
                                  .ends_all = true,
                                  .codes = codes,
                                  .link = made->link[0] != '\0' ? link.token_hash : NULL};
-    fold_names(&account, folded, &change);
-    result = apply_locked(control, &change, given);
+    account_fold_names(&account, folded, &change);
+    result = account_apply(control, &change, given);
     return result == ACCOUNT_WRONG ? ACCOUNT_HAS_ONE : result; // the guest registered twice at once
 }
 
@@ -349,28 +349,29 @@ AccountResult account_guest(Control *control, const char *name, const AccountAsk
                             AccountGiven *given)
 {
     *given = (AccountGiven){0};
-    if (!take_made(control, ask, given)) {
+    if (!account_take_made(control, ask, given)) {
         return ACCOUNT_LIMITED;
     }
     if (control_has_word(control, name)) {
         return ACCOUNT_NAME_WORD;
     }
-    return result_of(control_make_guest(control, name, &given->who, given->token));
+    return account_result_of(control_make_guest(control, name, &given->who, given->token));
 }
 
 // --- signing in ---------------------------------------------------------------------------------
 
-// With a password that was right for the row `was`.
-static AccountResult begin_session(Control *control, const StoreAccount *was, const AccountAsk *ask,
-                                   AccountGiven *given)
+AccountResult account_begin_session(Control *control, const StoreAccount *was, uint32_t roles,
+                                    const AccountAsk *ask, AccountGiven *given)
 {
     StoreSignIn sign_in;
     StoreAccount account = *was;
     uint8_t oldest[TOKEN_HASH_BYTES];
     account.seen_unix_ms = control_now(control);
+    account.roles = roles;
     sign_in_make(control, was->account_id, SIGN_IN_SESSION, browser_of(ask), 0, &sign_in,
                  given->token);
-    StoreAccountChange change = {.account = &account, .was = was, .sign_in = &sign_in};
+    StoreAccountChange change = {
+        .account = &account, .was = was, .sign_in = &sign_in, .last_keeps = ROLE_OPERATOR};
     pthread_mutex_t *stripe = control_stripe(control, was->account_id);
     pthread_mutex_lock(stripe);
     const bool has_session = ask->who != NULL && ask->who->kind == SIGN_IN_SESSION;
@@ -425,7 +426,9 @@ AccountResult account_sign_in(Control *control, const char *name, const char *pa
 {
     StoreAccount account;
     const AccountResult result = guarded_check(control, name, password, ask, &account, given);
-    return result == ACCOUNT_OK ? begin_session(control, &account, ask, given) : result;
+    return result == ACCOUNT_OK
+               ? account_begin_session(control, &account, account.roles, ask, given)
+               : result;
 }
 
 AccountResult account_sign_out(Control *control, const Identity *who)
@@ -437,7 +440,7 @@ AccountResult account_sign_out(Control *control, const Identity *who)
         sign_in_forget(control, who->sign_in);
     }
     pthread_mutex_unlock(stripe);
-    return result_of(status);
+    return account_result_of(status);
 }
 
 // --- changing -----------------------------------------------------------------------------------
@@ -461,7 +464,10 @@ AccountResult account_change_password(Control *control, const char *old, const c
     AccountResult result =
         ask->who->is_guest ? ACCOUNT_NO_PASSWORD : check_password(password, ask->who->name);
     if (result == ACCOUNT_OK) {
-        result = guarded_check(control, ask->who->name, old, ask, &was, given);
+        result = account_first_password(control, ask->who, &was);
+        result = result == ACCOUNT_HAS_ONE
+                     ? guarded_check(control, ask->who->name, old, ask, &was, given)
+                     : result;
     }
     if (result != ACCOUNT_OK) {
         return result;
@@ -472,7 +478,7 @@ AccountResult account_change_password(Control *control, const char *old, const c
     }
     StoreAccountChange change = {
         .account = &account, .was = &was, .ends_all = true, .keeps = ask->who->sign_in};
-    return apply_locked(control, &change, given);
+    return account_apply(control, &change, given);
 }
 
 // A new password for the row `was`; signs in, and all other sign-ins end.
@@ -492,7 +498,7 @@ static AccountResult replace_password(Control *control, const StoreAccount *was,
     change->sign_in = &sign_in;
     change->ends_all = true;
     change->ends = ask->who != NULL && ask->who->kind == SIGN_IN_SESSION ? ask->who->sign_in : NULL;
-    const AccountResult result = apply_locked(control, change, given);
+    const AccountResult result = account_apply(control, change, given);
     change->account = change->was = NULL;
     change->sign_in = NULL;
     return result;
@@ -541,7 +547,8 @@ AccountResult account_reset(Control *control, const char *link, const char *pass
     }
     if (result == ACCOUNT_OK) {
         const Status status = store_account_find(control->config.store, found.account_id, &was);
-        result = status == STATUS_OK ? check_password(password, was.name) : result_of(status);
+        result =
+            status == STATUS_OK ? check_password(password, was.name) : account_result_of(status);
     }
     if (result != ACCOUNT_OK) {
         return result;
@@ -560,7 +567,7 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
     AccountGiven given;
     char folded[2][NAME_FOLD_BYTES];
     StoreAccountChange change = {.account = &account, .was = &was};
-    AccountResult result = check_shown(control, shown_name);
+    AccountResult result = account_check_shown(control, shown_name);
     if (result != ACCOUNT_OK) {
         return result;
     }
@@ -573,7 +580,7 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
     account = was;
     if (was.name[0] != '\0') {
         snprintf(account.shown_name, sizeof account.shown_name, "%s", shown_name);
-        fold_names(&account, folded, &change);
+        account_fold_names(&account, folded, &change);
     } else {
         uint64_t owner = 0;
         const size_t bytes = utf8_cut(shown_name, strlen(shown_name), STORE_SHOWN_BYTES - 2);
@@ -582,10 +589,10 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
         name_fold(shown_name, folded[0]);
         const Status status = store_name_find(control->config.store, folded[0], &owner);
         if (status != STATUS_OK || owner != 0) {
-            return status != STATUS_OK ? result_of(status) : ACCOUNT_NAME_TAKEN;
+            return status != STATUS_OK ? account_result_of(status) : ACCOUNT_NAME_TAKEN;
         }
     }
-    return apply_locked(control, &change, &given);
+    return account_apply(control, &change, &given);
 }
 
 AccountResult account_set_roles(Control *control, const char *name, uint32_t roles)
@@ -599,7 +606,7 @@ AccountResult account_set_roles(Control *control, const char *name, uint32_t rol
     account = was;
     account.roles = (roles & ROLES_ALL) | (was.roles & ROLE_PUPIL);
     StoreAccountChange change = {.account = &account, .was = &was, .last_keeps = ROLE_OPERATOR};
-    return apply_locked(control, &change, &given);
+    return account_apply(control, &change, &given);
 }
 
 // --- pupils -------------------------------------------------------------------------------------
@@ -638,7 +645,8 @@ AccountResult account_sign_in_code(Control *control, const char *name, const cha
     } else {
         attempts_give_back(control->attempts, ATTEMPT_ADDRESS, &ask->address, sizeof ask->address);
     }
-    return status == STATUS_OK ? begin_session(control, &account, ask, given) : ACCOUNT_UNAVAILABLE;
+    return status == STATUS_OK ? account_begin_session(control, &account, account.roles, ask, given)
+                               : ACCOUNT_UNAVAILABLE;
 }
 
 static void begin_pupil(const Control *control, const char *class_id, uint64_t account,
@@ -652,7 +660,7 @@ static void begin_pupil(const Control *control, const char *class_id, uint64_t a
 
 AccountResult account_check_pupil(Control *control, const char *shown_name)
 {
-    return check_shown(control, shown_name);
+    return account_check_shown(control, shown_name);
 }
 
 AccountResult account_add_pupil(Control *control, const StoreClass *class, const char *shown_name,
@@ -661,7 +669,7 @@ AccountResult account_add_pupil(Control *control, const StoreClass *class, const
     AccountGiven given;
     StorePupil pupil;
     const uint64_t now = control_now(control);
-    AccountResult result = check_shown(control, shown_name);
+    AccountResult result = account_check_shown(control, shown_name);
     *out = (ClassPupil){.account = {.account_id = control_new_account(),
                                     .roles = ROLE_PUPIL,
                                     .created_unix_ms = now,
@@ -677,12 +685,12 @@ AccountResult account_add_pupil(Control *control, const StoreClass *class, const
         if (!class_choose_names(control, class, shown_name, &out->account)) {
             break;
         }
-        fold_names(&out->account, folded, &change);
-        result = apply_locked(control, &change, &given);
+        account_fold_names(&out->account, folded, &change);
+        result = account_apply(control, &change, &given);
     }
-    return result != ACCOUNT_OK
-               ? result
-               : result_of(class_add_pupil(control, class->class_id, out->account.account_id));
+    return result != ACCOUNT_OK ? result
+                                : account_result_of(class_add_pupil(control, class->class_id,
+                                                                    out->account.account_id));
 }
 
 AccountResult account_find_pupil(Control *control, const char *class_id, const char *code,
@@ -722,7 +730,7 @@ AccountResult account_reset_pupil(Control *control, const char *class_id, uint64
     begin_pupil(control, class_id, account, &pupil, out->code);
     out->account = was;
     StoreAccountChange change = {.account = &was, .was = &was, .ends_all = true, .pupil = &pupil};
-    return apply_locked(control, &change, &given);
+    return account_apply(control, &change, &given);
 }
 
 AccountResult account_remove_pupil(Control *control, const char *class_id, uint64_t account)
@@ -738,7 +746,7 @@ AccountResult account_remove_pupil(Control *control, const char *class_id, uint6
         return ACCOUNT_OK;
     }
     StoreAccountChange change = {.account = &was, .was = &was, .ends_all = true};
-    return apply_locked(control, &change, &given);
+    return account_apply(control, &change, &given);
 }
 
 // --- sign-ins of an account ---------------------------------------------------------------------

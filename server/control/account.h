@@ -23,6 +23,10 @@ typedef enum AccountResult {
     ACCOUNT_TOO_MANY,        // tokens
     ACCOUNT_LAST_OPERATOR,   // nobody else could make another
     ACCOUNT_PUPIL,           // whose name the teacher chose (class.h)
+    ACCOUNT_LINKED,          // that identity is another account's
+    ACCOUNT_NO_OTHER_WAY,    // without the issuer they could not sign in
+    ACCOUNT_STALE,           // the sign-in is too old for this
+    ACCOUNT_ISSUER,          // the issuer says no, or nothing
     ACCOUNT_NOT_FOUND,
     ACCOUNT_UNAVAILABLE, // the disk, or no memory
     ACCOUNT_RESULT_COUNT
@@ -101,6 +105,32 @@ AccountResult account_end_sign_in(Control *control, uint64_t account, const char
 AccountResult account_make_token(Control *control, const Identity *who, const char *name,
                                  uint32_t scope, char token[TOKEN_TEXT_BYTES],
                                  uint8_t hash[TOKEN_HASH_BYTES]);
+
+// --- issuers of identities (issuer/issuer.h) ----------------------------------------------------
+// These ask the network.
+#define ACCOUNT_WORDS_BYTES 256
+#define ACCOUNT_FRESH_MS    (10 * 60000ull)
+struct JwtClaims;
+// The account of whom the issuer has named; one that was never here gets a new one, with a free
+// name, or the guest who asks becomes it. Roles that the settings give to the issuer follow it.
+AccountResult account_issuer_sign_in(Control *control, const struct JwtClaims *claims,
+                                     const AccountAsk *ask, AccountGiven *given);
+// From now on the issuer signs in to the account that asks.
+AccountResult account_issuer_link(Control *control, const struct JwtClaims *claims,
+                                  const AccountAsk *ask);
+// No issuer does any more. ACCOUNT_NO_OTHER_WAY: it has no password.
+AccountResult account_issuer_unlink(Control *control, const AccountAsk *ask);
+// Who shows a token of Clerk; identity_of_token knows it afterwards. `words`: why not.
+AccountResult account_issuer_admit(Control *control, const char *token, Identity *out,
+                                   char words[ACCOUNT_WORDS_BYTES]);
+// Does a token that nobody knows yet look like one of an issuer that is asked?
+bool control_may_admit(const Control *control, const char *token, size_t bytes);
+// NULL: there is none.
+struct Issuer *control_oidc(Control *control);
+uint64_t control_unix_ms(const Control *control);
+const uint8_t *control_secret(const Control *control); // TOKEN_SECRET_BYTES, for issuer_flow.h
+// What a link that begins linking must show, so that no other page can begin it.
+void account_issuer_link_text(Control *control, const Identity *who, char out[TOKEN_TEXT_BYTES]);
 
 // --- links --------------------------------------------------------------------------------------
 typedef enum LinkPurpose { LINK_OPERATOR = 1, LINK_INVITATION = 2, LINK_PASSWORD = 3 } LinkPurpose;

@@ -1,6 +1,5 @@
 // Links that are good once, and who may register. See account.h.
 #include "server/control/control_inside.h"
-#include "server/control/settings/settings.h"
 #include "server/store/place/store_listing.h"
 
 #include <string.h>
@@ -93,17 +92,7 @@ bool control_registration_is_open(Control *control)
 
 Status control_set_registration(Control *control, bool is_open)
 {
-    char reason[SETTINGS_REASON_BYTES];
-    const Status status = control->config.data == NULL
-                              ? STATUS_OK
-                              : settings_operator_set(control->config.data, "registration",
-                                                      is_open ? "open" : "invite", reason);
-    if (status == STATUS_OK) {
-        pthread_mutex_lock(&control->lock);
-        control->is_open = is_open;
-        pthread_mutex_unlock(&control->lock);
-    }
-    return status;
+    return live_setting_set(control, "registration", is_open ? "open" : "invite");
 }
 
 // --- what is listed -----------------------------------------------------------------------------
@@ -118,18 +107,5 @@ bool control_approves(Control *control)
 
 Status control_set_approves(Control *control, bool approves)
 {
-    char reason[SETTINGS_REASON_BYTES];
-    Status status = control->config.data == NULL
-                        ? STATUS_OK
-                        : settings_operator_set(control->config.data, "approve_listing",
-                                                approves ? "yes" : "no", reason);
-    status = status == STATUS_OK ? store_listing_require_approval(control->config.store, approves)
-                                 : status;
-    if (status == STATUS_OK) {
-        pthread_mutex_lock(&control->lock);
-        control->approves = approves;
-        pthread_mutex_unlock(&control->lock);
-    }
-    return status == STATUS_OK ? store_listing_require_approval(control->config.store, approves)
-                               : status;
+    return live_setting_set(control, "approve_listing", approves ? "yes" : "no");
 }

@@ -1,5 +1,6 @@
 // See control.h.
 #include "server/control/control_inside.h"
+#include "server/control/issuer/issuer.h"
 #include "server/store/place/store_listing.h"
 
 #include "core/base/check.h"
@@ -41,6 +42,14 @@ static Status make_nobody(Control *control)
     return password_hash(random, control->nobody);
 }
 
+// Those of the config that have an address. False: no memory.
+static bool make_issuer(const IssuerConfig *config, Issuer **out)
+{
+    const bool is_one = config != NULL && config->issuer != NULL && config->issuer[0] != '\0';
+    *out = is_one ? issuer_create(config) : NULL;
+    return !is_one || *out != NULL;
+}
+
 static Status open_control(Control *control)
 {
     Status status = attempts_create(&control->attempts);
@@ -56,6 +65,9 @@ static Status open_control(Control *control)
     }
     status = status == STATUS_OK ? host_keys_read(control) : status;
     control->is_open = control->config.is_open;
+    if (status == STATUS_OK && control->config.is_shared && !control->config.guests_only) {
+        status = live_settings_reload(control);
+    }
     return status;
 }
 
@@ -71,7 +83,9 @@ Status control_create(const ControlConfig *config, Control **out)
         pthread_mutex_init(&control->stripes[i], NULL);
     }
     control->written_unix_ms = control_now(control);
-    const Status status = open_control(control);
+    const bool has_memory =
+        make_issuer(config->oidc, &control->oidc) && make_issuer(config->clerk, &control->clerk);
+    const Status status = has_memory ? open_control(control) : STATUS_LIMIT;
     if (status != STATUS_OK) {
         control_destroy(control);
         return status;
@@ -90,6 +104,8 @@ void control_destroy(Control *control)
         chat_free(control);
         address_bans_free(control);
         classes_free(control);
+        issuer_destroy(control->oidc);
+        issuer_destroy(control->clerk);
         pthread_mutex_destroy(&control->lock);
         for (uint32_t i = 0; i < CONTROL_STRIPES; i++) {
             pthread_mutex_destroy(&control->stripes[i]);

@@ -9,6 +9,7 @@
 //   chat.h       what may be said, and by whom it is not heard
 //   identity.h   who somebody is who shows a token: the one place that decides
 //   account.h    registering, passwords, links
+//   issuer/      who somebody is at an issuer of identities: tokens, keys, the sign-in there
 //   name.h, password.h, attempt.h   rules for names and passwords, and limits for guessing
 //
 // Functions that say so wait for the disk, and are for threads of the pool.
@@ -34,13 +35,20 @@ typedef struct ControlConfig {
     bool approves;                      // an operator approves places before they are listed
     // There are no accounts: guests alone, at most GUEST_SIGN_INS_MAX.
     bool guests_only;
+    // Issuers of identities; those without an address are none. NULL: none at all.
+    const struct IssuerConfig *oidc, *clerk;
     uint64_t (*unix_ms)(void *user); // NULL: the system's clock
     void *user;
+    bool is_shared; // other processes use the store too: control_hear is called
 } ControlConfig;
 
 // Reads the sign-ins; waits for the disk.
 MUST_USE Status control_create(const ControlConfig *config, Control **out);
 void control_destroy(Control *control);
+// Another process has changed something (store_event.h): what is in memory here follows. Waits for
+// the store. Running worlds hear of it as of every change (control_take_ban_change and the like).
+struct StoreEvent;
+void control_hear(Control *control, const struct StoreEvent *event);
 
 // At least once a second: notes which sign-ins were used. True: control_write has something to do.
 bool control_step(Control *control);

@@ -5,6 +5,7 @@
 #include "server/control/attempt.h"
 #include "server/control/control.h"
 #include "server/control/host_key.h"
+#include "server/control/name.h"
 
 #include <pthread.h>
 
@@ -48,8 +49,9 @@ struct Control {
     struct Chat *chat;
     struct AddressBans *address_bans;
     struct Classes *classes;
-    bool approves;            // an operator approves places before they are listed
-    uint64_t expired_unix_ms; // when old evidence was last removed
+    struct Issuer *oidc, *clerk; // NULL: none
+    bool approves;               // an operator approves places before they are listed
+    uint64_t expired_unix_ms;    // when old evidence was last removed
 };
 
 pthread_mutex_t *control_stripe(Control *control, uint64_t account);
@@ -57,23 +59,54 @@ uint64_t control_now(const Control *control);
 // An account's number: random, so that nobody can guess how many there are.
 uint64_t control_new_account(void);
 
+// --- account.c ----------------------------------------------------------------------------------
+AccountResult account_result_of(Status status);
+// On disk, and then in memory, one change of an account after the other.
+AccountResult account_apply(Control *control, StoreAccountChange *change, AccountGiven *given);
+// Names of both kinds, folded, for the change.
+void account_fold_names(const StoreAccount *account, char folded[2][NAME_FOLD_BYTES],
+                        StoreAccountChange *change);
+AccountResult account_check_shown(Control *control, const char *shown);
+// May another account be made from that address now? Counts one.
+bool account_take_made(Control *control, const AccountAsk *ask, AccountGiven *given);
+// Signs in to the row `was`, which was found right, with these roles from now on.
+AccountResult account_begin_session(Control *control, const StoreAccount *was, uint32_t roles,
+                                    const AccountAsk *ask, AccountGiven *given);
+
+// --- issuer/account_issuer.c --------------------------------------------------------------------
+// Somebody who has no password, but an issuer, sets one: the sign-in must be a fresh one.
+AccountResult account_first_password(Control *control, const Identity *who, StoreAccount *was);
+
 // --- host_key.c ---------------------------------------------------------------------------------
 MUST_USE Status host_keys_read(Control *control);
 void host_keys_free(Control *control);
+MUST_USE Status host_keys_reload(Control *control);
+
+// --- live_setting.c -----------------------------------------------------------------------------
+// Keeps what an operator changed, for later starts and for other hosts, and applies it here.
+MUST_USE Status live_setting_set(Control *control, const char *name, const char *value);
+MUST_USE Status live_settings_reload(Control *control); // what was changed at another host
+
 // --- bans.c -------------------------------------------------------------------------------------
 MUST_USE Status bans_read(Control *control);
+MUST_USE Status bans_reload(Control *control, uint64_t account); // whose have changed; 0: anybody's
 void bans_free(Control *control);
 
 // --- chat.c -------------------------------------------------------------------------------------
 MUST_USE Status chat_read(Control *control);
+MUST_USE Status chat_reload(Control *control);
+void chat_apply(Control *control, ChatRule rule); // of the installation, in memory
+void chat_apply_guests(Control *control, ChatRule rule);
 void chat_free(Control *control);
 
+void chat_note_blocks(Control *control, uint64_t account);
 void chat_note_pupil(Control *control, uint64_t account); // their rule has changed
 void chat_note_place(Control *control, const char *place_id);
 void chat_note_lists(Control *control); // hosts on other machines must fetch them again
 
 // --- class.c ------------------------------------------------------------------------------------
 MUST_USE Status classes_read(Control *control);
+MUST_USE Status classes_reload(Control *control);
 void classes_free(Control *control);
 void class_forget_pupil(Control *control, const char *class_id, uint64_t account); // NULL: of all
 MUST_USE Status class_add_pupil(Control *control, const char *class_id, uint64_t account);
@@ -88,6 +121,7 @@ ChatRule class_rule_in(Control *control, const char *place_id);
 
 // --- address_bans.c -----------------------------------------------------------------------------
 MUST_USE Status address_bans_read(Control *control);
+MUST_USE Status address_bans_reload(Control *control);
 void address_bans_free(Control *control);
 
 // --- person.c -----------------------------------------------------------------------------------
@@ -105,6 +139,7 @@ MUST_USE Status sign_in_add(Control *control, const StoreSignIn *row, const Stor
 // Out of the table: they have ended on disk. All of an account but for one (NULL: all), or this
 // one.
 void sign_ins_forget(Control *control, uint64_t account, const uint8_t but[TOKEN_HASH_BYTES]);
+void sign_ins_forget_all(Control *control);
 void sign_in_forget(Control *control, const uint8_t hash[TOKEN_HASH_BYTES]);
 // How many of that kind the account has, and which of them was not used for longest.
 uint32_t sign_ins_count(Control *control, uint64_t account, SignInKind kind,

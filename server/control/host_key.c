@@ -20,6 +20,21 @@ Status host_keys_read(Control *control)
                                             : STATUS_LIMIT;
 }
 
+Status host_keys_reload(Control *control)
+{
+    Control fresh = {.config = control->config};
+    const Status status = host_keys_read(&fresh);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&control->lock);
+        const struct HostKeys before = control->host_keys;
+        control->host_keys = fresh.host_keys;
+        fresh.host_keys = before;
+        pthread_mutex_unlock(&control->lock);
+    }
+    host_keys_free(&fresh);
+    return status;
+}
+
 void host_keys_free(Control *control)
 {
     free(control->host_keys.items);

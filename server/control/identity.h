@@ -21,7 +21,8 @@ _Static_assert(STORE_ROLES_TRUSTED == (ROLE_OPERATOR | ROLE_TRUSTED), "the store
 // How long a sign-in is good for, see sign_in.c.
 typedef enum SignInKind {
     SIGN_IN_SESSION = 1, // a browser, or a tool by /login
-    SIGN_IN_TOKEN = 2    // `sandlot login`: has a name, and lasts
+    SIGN_IN_TOKEN = 2,   // `sandlot login`: has a name, and lasts
+    SIGN_IN_ISSUED = 3 // a token of an issuer (issuer/issuer.h): in memory alone, while it is good
 } SignInKind;
 
 // What a token of a tool may be used for; a session is for everything.

@@ -144,10 +144,12 @@ Status sign_in_add(Control *control, const StoreSignIn *row, const StoreAccount 
         status = STATUS_LIMIT;
     } else {
         const uint32_t at = find_slot(control->slots, control->slot_count, row->token_hash);
-        ASSERT(control->slots[at] == NULL);
+        const bool is_new = control->slots[at] == NULL; // else two threads have found it
+        ASSERT(is_new || control->config.is_shared);
+        free(control->slots[at]);
         control->slots[at] = made;
-        control->count += 1;
-        control->stats.made += 1;
+        control->count += is_new;
+        control->stats.made += is_new;
     }
     pthread_mutex_unlock(&control->lock);
     if (status != STATUS_OK) {
@@ -266,18 +268,37 @@ bool sign_in_has_role(Control *control, uint64_t account, uint32_t role)
     return has_it;
 }
 
+// It may have been made by another process since. What is not in the store either is looked for
+// again when it is shown again.
+static void find_in_store(Control *control, const uint8_t hash[TOKEN_HASH_BYTES], uint64_t now)
+{
+    StoreSignIn row;
+    StoreAccount account;
+    pthread_mutex_lock(&control->lock);
+    const bool is_known = find(control, hash) != NULL;
+    pthread_mutex_unlock(&control->lock);
+    if (!is_known && store_sign_in_find(control->config.store, hash, &row, &account) == STATUS_OK &&
+        row.expires_unix_ms > now) {
+        status_ignore(sign_in_add(control, &row, &account)); // without memory they sign in again
+    }
+}
+
 Status identity_of_token(Control *control, const char *token, Identity *out)
 {
     uint8_t hash[TOKEN_HASH_BYTES];
     token_hash(control->config.secret, "sign-in", token, hash);
     const uint64_t now = control_now(control);
+    if (control->config.is_shared) {
+        find_in_store(control, hash, now);
+    }
     pthread_mutex_lock(&control->lock);
     SignIn *found = find(control, hash);
     const bool is_valid = found != NULL && found->row.expires_unix_ms > now;
     if (is_valid) {
+        const bool is_issued = found->row.kind == SIGN_IN_ISSUED; // ends when it ends
         found->row.used_unix_ms = now;
-        found->row.expires_unix_ms = end_of(&found->row);
-        found->is_used = true;
+        found->row.expires_unix_ms = is_issued ? found->row.expires_unix_ms : end_of(&found->row);
+        found->is_used = !is_issued;
         sign_in_identity(found, out);
     } else {
         control->stats.refused += 1;
@@ -311,6 +332,18 @@ void sign_ins_forget(Control *control, uint64_t account, const uint8_t but[TOKEN
             control->stats.ended += 1;
         }
     }
+    pthread_mutex_unlock(&control->lock);
+}
+
+void sign_ins_forget_all(Control *control)
+{
+    pthread_mutex_lock(&control->lock);
+    for (uint32_t i = 0; i < control->slot_count; i++) {
+        free(control->slots[i]);
+        control->slots[i] = NULL;
+    }
+    control->stats.ended += control->count;
+    control->count = 0;
     pthread_mutex_unlock(&control->lock);
 }
 

@@ -129,6 +129,7 @@ void host_destroy(Host *host)
     free(host->worlds);
     free(host->joins);
     free(host->accounts);
+    free(host->peers);
     free(host);
 }
 
@@ -231,6 +232,15 @@ static void answer_one(Host *host, StoreCompletion *done)
         host_lease_answer(host, done);
         return;
     }
+    if (kind == TAG_PEERS) {
+        host_peers_answer(host, done);
+        return;
+    }
+    if (kind == TAG_HOST_END) {
+        host->peers_asked_ns = 0;
+        host_peers_refresh(host);
+        return;
+    }
     const uint32_t number = (uint32_t)(done->tag >> TAG_WORLD_SHIFT) & (HOST_WORLDS_MAX - 1);
     if (kind == TAG_PROFILES) {
         host_profiles_answer(host, (uint32_t)(done->tag & TAG_INDEX_MASK), done);
@@ -280,6 +290,7 @@ void host_step(Host *host)
             hosted_step(host->worlds[i]);
         }
     }
+    host_peers_step(host);
     host_moves_step(host);
     host_joins_step(host);
     host_evidence_step(host);

@@ -28,6 +28,8 @@
 
 typedef struct Host Host;
 typedef struct HostWorld HostWorld;
+struct HostPeerAsk;
+struct HostPeerAnswer;
 
 // --- joining ------------------------------------------------------------------------------------
 typedef struct HostJoin {
@@ -39,6 +41,7 @@ typedef struct HostJoin {
     // When it was asked, before anybody looked whether they may: who was removed since gets no
     // ticket. 0: now.
     uint64_t asked_unix_ms;
+    bool for_peer; // another host asks for the world to run; who and address are nobody's
 } HostJoin;
 
 // A world that somebody asks for, and does not enter yet.
@@ -72,6 +75,7 @@ typedef enum HostRefusal {
     REFUSED_ADDRESS,     // as many were made from this address as may be
     REFUSED_PLACE_FULL,  // the place has as many worlds as it may have
     REFUSED_DRAINING,    // no worlds are started any more
+    REFUSED_UNCERTAIN,   // the host that has it does not answer, and its lease has not run out
     REFUSED_COUNT
 } HostRefusal;
 
@@ -117,7 +121,8 @@ typedef struct HostJoinAnswer {
     StoreDisk disk;      // of REFUSED_DISK
     HostRules rules;     // of REFUSED_BANNED
     const HostWorld *world;
-    const char *address; // of the host that runs it, "ws://192.0.2.1:7777"; NULL: this one
+    const char *address;        // of the host that runs it, "ws://192.0.2.1:7777"; NULL: this one
+    const uint8_t *signing_key; // of that host, for its manifests; NULL: this one's
     char ticket[TICKET_TEXT_BYTES];
 } HostJoinAnswer;
 
@@ -156,6 +161,10 @@ typedef struct HostOutside {
     // filled in; STATUS_DENIED: nobody). NULL: there are no accounts.
     void (*rules)(void *user, uint64_t account, const char *world_id, HostRules *out);
     MUST_USE Status (*who)(void *user, const char *token, size_t bytes, Ticket *out);
+    // `who` said STATUS_BLOCKED: only somebody who may wait can tell. They call host_auth_again on
+    // the main thread when they know. NULL: then nobody is let in.
+    void (*identify)(void *user, const HostWorld *world, uint64_t connection, const char *token,
+                     size_t bytes);
     // A player is let into a world of this host, or led to one of another host. May be NULL.
     void (*entered)(void *user, const HostWorld *world, const Ticket *who);
     // The world says that they left it. May be NULL.
@@ -182,6 +191,15 @@ typedef struct HostOutside {
     // host_world_signed (host_reload.h). It is asked again while none comes. NULL: nobody signs.
     void (*sign)(void *user, HostWorld *world, HostPlace *place, uint32_t version_before,
                  uint64_t tick);
+    // Whether this world, which has no process here, runs on another host with a form of its place
+    // that was replaced: then it is given to nobody who asks for the place. May be NULL.
+    bool (*is_outdated)(void *user, const HostWorld *world);
+    // Other hosts on the same store (host_peer.h); the answer comes by host_peer_answer. NULL:
+    // there are none, and the two below are not called.
+    void (*peer_ask)(void *user, const StoreHost *peer, const struct HostPeerAsk *ask);
+    void (*peer_answered)(void *user, uint64_t tag, const struct HostPeerAnswer *answer);
+    // What this machine has to do now: memory, tick, worlds and players are filled in.
+    void (*load)(void *user, StoreHost *out);
     // The store's answer to somebody else who uses it, see host_outside_tag. Rows that are kept are
     // set to NULL. May be NULL.
     void (*stored)(void *user, StoreCompletion *done);
@@ -264,6 +282,10 @@ uint32_t host_kick(Host *host, uint64_t account, const char *world, const char *
 // From all worlds of a place.
 uint32_t host_kick_from_place(Host *host, uint64_t account, const char *place_id,
                               const char *reason);
+// HostOutside.identify is done: the sign-in that came with this connection of a world in that life
+// (host_world_life) is looked at once more.
+void host_auth_again(Host *host, const char *world_id, uint64_t life, uint64_t connection,
+                     const char *token, size_t bytes);
 // The tickets that the account has for that world or place ("": for all) are good no more.
 void host_end_tickets(Host *host, uint64_t account, const char *where);
 // Until then the account's chat is refused; 0: it may chat again.
@@ -316,12 +338,13 @@ typedef struct HostCounts {
     uint64_t tickets_given, tickets_admitted, tickets_refused;
     uint64_t joins_refused[REFUSED_COUNT]; // by why
     uint64_t saves_lost, requests_lost;    // not on disk when their time was over
-    uint64_t renewals, renewals_failed;
+    uint64_t renewals, renewals_failed, leases_lost;
     uint64_t profiles_refused;         // of players who are not in the world that sent them
     uint64_t evidence_dropped;         // lines without room
     uint64_t reports_refused;          // of players who are not in the world that sent them
     uint64_t reloads_ignored;          // what worlds said of scripts that nobody had sent
     uint64_t moves_waited, moves_late; // players who came from another world of the place
+    uint64_t peers_asked, peers_ended; // questions to other hosts, and rows of dead ones
 } HostCounts;
 const HostCounts *host_counts(const Host *host);
 void host_note_refused(Host *host, HostRefusal refusal); // a join that the owner refused itself

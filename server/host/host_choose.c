@@ -184,6 +184,14 @@ static bool is_banned(const Host *host, uint64_t account, const HostWorld *world
     return rules.banned_until_unix_ms != 0;
 }
 
+// Those who are in it play to the end; others get one with the place as it is now.
+static bool is_outdated_elsewhere(const Host *host, const HostWorld *world)
+{
+    const HostOutside *outside = &host->config.outside;
+    return !hosted_has_process(world) && outside->is_outdated != NULL &&
+           outside->is_outdated(outside->user, world);
+}
+
 // The fullest that has room: players want company. One that runs before one that does not.
 static HostWorld *choose(Host *host, const HostPlace *place, uint64_t account)
 {
@@ -197,7 +205,8 @@ static HostWorld *choose(Host *host, const HostPlace *place, uint64_t account)
         }
         const uint32_t score =
             1 + 2 * hosted_player_count(world) + (world->state == WORLD_RUNNING ? 1 : 0);
-        if (score > best_score && !is_banned(host, account, world)) {
+        if (score > best_score && !is_banned(host, account, world) &&
+            !is_outdated_elsewhere(host, world)) {
             best = world;
             best_score = score;
         }

@@ -149,34 +149,64 @@ static void admit_signed_in(HostWorld *world, uint64_t connection, const Ticket 
     admit_known(world, connection, who);
 }
 
-static void hear_auth(HostWorld *world, const ChannelReport *report)
+// Whose key a ticket must be signed with: ours, or that of the peer whose key it names.
+static const uint8_t *signer_of(Host *host, const char *text, size_t bytes)
+{
+    uint8_t key[SIGNING_PUBLIC_BYTES];
+    const uint8_t *own = host->config.key->public_half;
+    if (!host_has_peers(host) || ticket_signer(text, bytes, key) != STATUS_OK ||
+        memcmp(key, own, sizeof key) == 0) {
+        return own;
+    }
+    const StoreHost *peer = host_peer_by_key(host, key);
+    return peer != NULL ? peer->public_key : own;
+}
+
+static void judge_auth(HostWorld *world, uint64_t connection, const char *text, size_t bytes,
+                       bool is_again)
 {
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
-    const TicketExpected expected = {.public_half = host->config.key->public_half,
+    const TicketExpected expected = {.public_half = signer_of(host, text, bytes),
                                      .world_id = world->row.world_id,
                                      .epoch = world->epoch,
                                      .boot = host->config.boot,
                                      .development = host->config.development};
     Ticket ticket;
-    const char *text = (const char *)report->bytes;
-    Status status = ticket_admit(&host->used_tickets, &expected, text, report->byte_count,
-                                 host_unix_ms(host), &ticket);
+    Status status =
+        ticket_admit(&host->used_tickets, &expected, text, bytes, host_unix_ms(host), &ticket);
     if (status == STATUS_OK) {
         host->counts.tickets_admitted += 1;
         hosted_invite_used(world, &ticket);
-        admit_known(world, report->connection, &ticket);
+        admit_known(world, connection, &ticket);
         return;
     }
     // What is no ticket at all may be a sign-in; a ticket that was used before is not asked about.
     status = status == STATUS_MALFORMED && outside->who != NULL
-                 ? outside->who(outside->user, text, report->byte_count, &ticket)
+                 ? outside->who(outside->user, text, bytes, &ticket)
                  : STATUS_DENIED;
     if (status == STATUS_OK) {
         ticket.expires_unix_ms = host_unix_ms(host) + TICKET_MS; // as one that is given now
-        admit_signed_in(world, report->connection, &ticket);
+        admit_signed_in(world, connection, &ticket);
+    } else if (status == STATUS_BLOCKED && !is_again && outside->identify != NULL) {
+        outside->identify(outside->user, world, connection, text, bytes);
     } else {
-        refuse_ticket(world, report->connection);
+        refuse_ticket(world, connection);
+    }
+}
+
+static void hear_auth(HostWorld *world, const ChannelReport *report)
+{
+    judge_auth(world, report->connection, (const char *)report->bytes, report->byte_count, false);
+}
+
+void host_auth_again(Host *host, const char *world_id, uint64_t life, uint64_t connection,
+                     const char *token, size_t bytes)
+{
+    HostWorld *world = host_world(host, world_id);
+    if (world != NULL && host_world_link(world) != NULL && world->state == WORLD_RUNNING &&
+        host_world_life(world) == life) {
+        judge_auth(world, connection, token, bytes, true);
     }
 }
 

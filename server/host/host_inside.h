@@ -5,6 +5,7 @@
 //   host_choose.c which world somebody gets, quotas, new worlds
 //   host_index.c  worlds by id and room code
 //   host_lease.c  the host's own row, by which all its worlds are leased
+//   host_peer.c   hosts on the same store: who is there, and which one runs a world
 //   host_world.c  the states of a world
 //   host_begin.c  what a world begins with
 //   host_hear.c   what a world process says
@@ -20,6 +21,7 @@
 #pragma once
 
 #include "core/base/check.h"
+#include "server/host/host_peer.h"
 #include "server/host/host_place.h"
 #include "server/host/host_reload.h"
 #include "server/host/host_world.h"
@@ -33,6 +35,7 @@
 #define HOST_ADMISSIONS_MAX  4096
 #define HOST_MOVES_MAX       1024
 #define HOST_GIVEN_MAX       4096
+#define HOST_ASKS_MAX        4096 // questions to peers without an answer; a power of two
 #define HOST_ENDED_SLOTS     65536
 #define HOST_INVITED_SECONDS (TICKET_MS / 1000 + 2)
 #define HOST_ACCOUNTS        65536 // that are remembered with the world they were in
@@ -112,7 +115,12 @@ struct HostWorld {
     uint64_t elsewhere_ns; // when the store last said so; 0: never
     bool is_held;          // it said who holds it
     StoreHeld held;
-    bool other_place; // host_world_set_other_place
+    // With peers.
+    uint64_t asked;        // the question who runs it; 0: none
+    uint64_t again_ns;     // when it is asked next, for those who wait; 0: it is not
+    uint32_t tries;        // in a row, without a result
+    uint32_t away_players; // as the host that holds it said last
+    bool other_place;      // host_world_set_other_place
     uint32_t make_tries;
 
     // This life.
@@ -211,6 +219,24 @@ typedef struct AccountPlace {
     bool is_known; // host_accounts_known
 } AccountPlace;
 
+// Another host on the same store.
+typedef struct HostPeer {
+    StoreHost row;
+    uint64_t probed_ns;
+    uint64_t shunned_ns; // until when others get worlds first
+    uint32_t placed;     // worlds that it got since it told its load
+    bool is_refused, is_silent;
+} HostPeer;
+
+typedef struct HostAsk {
+    bool is_open;
+    HostPeerKind kind;
+    uint64_t tag, until_ns;
+    uint64_t relay; // of PEER_PROBE: the PEER_CHECK that it answers; 0: none
+    uint8_t boot[STORE_BOOT_BYTES];
+    uint32_t world; // of PEER_RUN
+} HostAsk;
+
 struct Host {
     HostConfig config;
     HostPlace *places[HOST_PLACES_MAX];
@@ -241,12 +267,25 @@ struct Host {
     uint64_t renew_sent_ns; // of the renewal that has no answer yet; 0: none
     uint64_t renewed_ns;    // when the last good one was sent
     uint64_t renew_next_ns;
-    bool has_row; // the host's row is in the store
+    uint64_t writable_ns; // since when every renewal was good
+    bool has_row;         // the host's row is in the store
     bool lease_lost;
     bool disk_refuses; // the last save did not get to the disk, and that was said
 
     uint64_t evidence_bytes; // of all worlds
     uint64_t evidence_swept_ns;
+
+    // Peers; NULL until they were read.
+    HostPeer *peers;
+    uint32_t peer_count;
+    bool peers_asked, peers_known;
+    uint64_t peers_asked_ns;
+    uint64_t peers_write_ns; // since when one is known to write while we cannot; 0: none is
+    HostAsk asks[HOST_ASKS_MAX];
+    uint32_t ask_next;
+    uint64_t ask_number;
+    StoreHost own_load; // as the row has it
+    uint32_t own_placed;
 
     bool stopping, draining, failed;
     uint64_t stop_ns;
@@ -273,6 +312,8 @@ typedef enum HostTag {
     TAG_SAVE,
     TAG_REQUEST,
     TAG_PROFILES,
+    TAG_PEERS,
+    TAG_HOST_END,
     TAG_NOTHING, // an answer that nobody needs
     TAG_OUTSIDE = 15
 } HostTag;
@@ -281,9 +322,24 @@ uint64_t host_tag(HostTag kind, const HostWorld *world, uint32_t index);
 
 // --- host_lease.c -------------------------------------------------------------------------------
 void host_lease_step(Host *host);
-void host_lease_watch(Host *host); // is it still ours?
+void host_lease_peer_wrote(Host *host, uint64_t wrote_ns); // as one said
+void host_lease_watch(Host *host);                         // is it still ours?
 void host_lease_answer(Host *host, const StoreCompletion *done);
-bool host_lease_is_good(const Host *host); // worlds may be taken
+bool host_lease_is_good(const Host *host);  // worlds may run
+bool host_lease_may_take(const Host *host); // worlds may be taken
+bool host_lease_is_late(const Host *host);  // two renewals had no answer
+
+// --- host_peer.c --------------------------------------------------------------------------------
+bool host_has_peers(const Host *host);
+void host_peers_refresh(Host *host);
+void host_peers_answer(Host *host, const StoreCompletion *done);
+void host_peers_step(Host *host);
+HostPeer *host_peer_find(Host *host, const char *host_id, const uint8_t *boot); // NULL: any id
+// Another host is asked to run this world, or who does; joins wait for the answer. False: it shall
+// run here.
+bool host_place_world(HostWorld *world);
+void host_place_again(HostWorld *world);    // a little later; or whoever waits is refused
+bool hosted_is_uncertain(HostWorld *world); // does the host that holds it seem gone?
 
 // Its row or its state is another one now.
 void hosted_changed(HostWorld *world);

@@ -32,8 +32,19 @@ void host_note_refused(Host *host, HostRefusal refusal)
     host->counts.joins_refused[refusal] += 1;
 }
 
+static void answer_peer(Host *host, uint64_t tag, HostPeerAnswer *answer)
+{
+    answer->result = PEER_ANSWERED;
+    memcpy(answer->boot, host->config.boot, sizeof answer->boot);
+    host->config.outside.peer_answered(host->config.outside.user, tag, answer);
+}
+
 static void refuse_join(Host *host, const HostJoin *join, HostRefusal refusal)
 {
+    if (join->for_peer) {
+        answer_peer(host, join->tag, &(HostPeerAnswer){.refusal = refusal});
+        return;
+    }
     HostJoinAnswer answer = {.refusal = refusal, .disk = host_disk(host)};
     if (refusal == REFUSED_BANNED) {
         const HostOutside *outside = &host->config.outside;
@@ -97,7 +108,23 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
 {
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
-    HostJoinAnswer answer = {.world = world, .address = held != NULL ? held->address : NULL};
+    if (join->for_peer) {
+        HostPeerAnswer said = {.refusal = REFUSED_NOT};
+        if (held != NULL) {
+            said.held = *held;
+        } else {
+            said.held.epoch = world->epoch;
+            said.players = hosted_player_count(world);
+            memcpy(said.held.boot, host->config.boot, sizeof said.held.boot);
+            snprintf(said.held.address, sizeof said.held.address, "%s", host->config.address);
+        }
+        answer_peer(host, join->tag, &said);
+        return;
+    }
+    const HostPeer *peer = held != NULL ? host_peer_find(host, NULL, held->boot) : NULL;
+    HostJoinAnswer answer = {.world = world,
+                             .address = held != NULL ? held->address : NULL,
+                             .signing_key = peer != NULL ? peer->row.public_key : NULL};
     if (hosted_has_ended(world, join->who.account, join->asked_unix_ms)) {
         refuse_join(host, join, REFUSED_FORBIDDEN);
         return;
@@ -117,7 +144,7 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
         invite(world, ticket.expires_unix_ms);
         host->given[ticket.account % HOST_GIVEN_MAX] =
             (HostGiven){ticket.account, ticket.expires_unix_ms, world};
-    } else if (outside->entered != NULL) { // and might say that anybody did
+    } else if (outside->entered != NULL && peer == NULL) { // and might say that anybody did
         outside->entered(outside->user, world, &ticket);
     }
     host->counts.tickets_given += 1;
@@ -146,9 +173,32 @@ void host_joins_answer(HostWorld *world)
     }
 }
 
+// Those of peers first: they ask again themselves.
+static bool take_waiting_peer(Host *host, const HostWorld *world, HostJoin *out)
+{
+    for (uint32_t i = 0; i < host->join_count; i++) {
+        if (host->joins[i].world == world && host->joins[i].join.for_peer) {
+            *out = host->joins[i].join;
+            host->joins[i].world->waiting -= 1;
+            host->joins[i] = host->joins[--host->join_count];
+            return true;
+        }
+    }
+    return false;
+}
+
 void host_joins_lead(HostWorld *world)
 {
     HostJoin join;
+    if (hosted_is_uncertain(world)) {
+        while (take_waiting_peer(world->host, world, &join)) {
+            refuse_join(world->host, &join, REFUSED_UNCERTAIN);
+        }
+        if (world->waiting > 0) {
+            host_place_again(world);
+        }
+        return;
+    }
     while (take_waiting(world->host, world, &join)) {
         give_ticket(world, &join, &world->held);
     }
@@ -178,17 +228,19 @@ void host_joins_step(Host *host)
     }
 }
 
-// The store has just said so.
+// The store, or a peer, has just said so. A peer is asked again soon: it may be going down, and
+// whoever it has told so would be led back to it.
 static bool is_elsewhere(const Host *host, const HostWorld *world)
 {
+    const uint64_t known_ns = host_has_peers(host) ? HOST_SECOND_NS / 20 : HOST_SECOND_NS;
     return world->state == WORLD_STOPPED && world->elsewhere_ns != 0 &&
-           host_now(host) - world->elsewhere_ns < HOST_SECOND_NS;
+           host_now(host) - world->elsewhere_ns < known_ns;
 }
 
 // REFUSED_NOT: it may wait for its world.
 static HostRefusal refusal_of(Host *host, const HostWorld *world)
 {
-    if (is_elsewhere(host, world)) {
+    if (is_elsewhere(host, world) && !host_has_peers(host)) {
         return REFUSED_ELSEWHERE;
     }
     if (host->draining && !hosted_has_process(world)) {
@@ -209,20 +261,25 @@ void host_join(Host *host, const HostJoin *asked)
         refuse_join(host, join, host->stopping ? REFUSED_ENDING : REFUSED_CROWD);
         return;
     }
-    HostWorld *world = host_choose(host, join, &refusal);
-    if (world == NULL) {
-        refuse_join(host, join, refusal);
+    HostWorld *world =
+        join->for_peer ? host_world(host, join->world) : host_choose(host, join, &refusal);
+    if (world == NULL || (join->for_peer && !hosted_has_place(world))) {
+        refuse_join(host, join,
+                    world == NULL && join->for_peer ? REFUSED_NO_WORLD
+                    : world == NULL                 ? refusal
+                                                    : REFUSED_NO_PLACE);
         return;
     }
     if (world->state == WORLD_RUNNING) {
         give_ticket(world, join, NULL);
         return;
     }
-    if (is_elsewhere(host, world) && world->is_held) {
+    if (is_elsewhere(host, world) && world->is_held && !hosted_is_uncertain(world)) {
         give_ticket(world, join, &world->held);
         return;
     }
-    refusal = refusal_of(host, world);
+    const bool is_placed = !join->for_peer && host_place_world(world);
+    refusal = is_placed ? REFUSED_NOT : refusal_of(host, world);
     if (refusal != REFUSED_NOT) {
         refuse_join(host, join, refusal);
         return;
@@ -230,5 +287,7 @@ void host_join(Host *host, const HostJoin *asked)
     host->joins[host->join_count++] = (WaitingJoin){
         .join = *join, .world = world, .deadline_ns = host_now(host) + HOST_JOIN_MS * HOST_MS_NS};
     world->waiting += 1;
-    hosted_want(world);
+    if (!is_placed) {
+        hosted_want(world);
+    }
 }

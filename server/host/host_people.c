@@ -1,6 +1,7 @@
 // See host_people.h.
 #include "server/host/host_people.h"
 
+#include "server/control/account.h"
 #include "server/control/order/class.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ void host_people_rules(Control *control, uint64_t account, const char *world_id,
 
 Status host_people_who(Control *control, const char *token, size_t bytes, Ticket *out)
 {
-    char text[TOKEN_TEXT_BYTES];
+    char text[HOST_TOKEN_BYTES];
     Identity who;
     if (bytes >= sizeof text) {
         return STATUS_DENIED;
@@ -53,7 +54,7 @@ Status host_people_who(Control *control, const char *token, size_t bytes, Ticket
     text[bytes] = '\0';
     const Status status = identity_of_token(control, text, &who);
     if (status != STATUS_OK) {
-        return status;
+        return control_may_admit(control, text, bytes) ? STATUS_BLOCKED : status;
     }
     if (who.kind == SIGN_IN_TOKEN && (who.scope & SCOPE_PLAY) == 0) {
         return STATUS_DENIED; // as for /join

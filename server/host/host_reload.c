@@ -440,21 +440,23 @@ void host_world_signed(HostWorld *world, const HostPlace *place, HostManifests *
     begin_sending(world);
 }
 
-// The next one that is due, if the way is free.
+// The next one that is due, if the way is free. After a failure the last good set comes back first,
+// also if a newer one waits: only what differs is sent, so scripts that failed and are the same in
+// the newer one would not start again, and it would be found good without them.
 static void begin_next(HostWorld *world)
 {
     HostReload *reload = &world->reload;
     if (world->state != WORLD_RUNNING || reload->place != NULL) {
         return;
     }
-    if (reload->next != NULL) {
+    if (reload->has_failed) {
+        reload->has_failed = false;
+        begin(world, reload->good, reload->tried_tag, true);
+    } else if (reload->next != NULL) {
         HostPlace *next = reload->next;
         reload->next = NULL;
         begin(world, next, reload->next_tag, false);
         host_place_release(next);
-    } else if (reload->has_failed) {
-        reload->has_failed = false;
-        begin(world, reload->good, reload->tried_tag, true);
     }
 }
 
@@ -531,11 +533,33 @@ static void found_good(HostWorld *world)
     answer(world, reload->tried_tag, HOST_RELOAD_GOOD, reload->tried_version, "");
 }
 
+// What it was compared with has failed while it was on its way, so scripts of it that failed may
+// not have started again. The last good set comes back, and then this one again, whole, unless
+// there is a newer one.
+static void switched_over_failed(HostWorld *world, HostPlace *place)
+{
+    HostReload *reload = &world->reload;
+    const uint64_t tag = reload->tag;
+    hosted_set_place(world, place);
+    drop_current(reload);
+    if (reload->next == NULL) {
+        set_reference(&reload->next, place);
+        reload->next_tag = tag;
+    } else {
+        answer(world, tag, HOST_RELOAD_REPLACED, world->manifest_version, "");
+    }
+}
+
 static void switched(HostWorld *world, uint64_t tick)
 {
     HostReload *reload = &world->reload;
     HostPlace *place = host_place_hold(reload->place);
     const bool is_restore = reload->is_restore;
+    if (reload->has_failed && !is_restore) {
+        switched_over_failed(world, place);
+        host_place_release(place);
+        return;
+    }
     if (reload->is_tried) { // it has run until now without failing: the one to come back to
         found_good(world);
     }

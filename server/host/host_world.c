@@ -211,7 +211,7 @@ static void give_up(HostWorld *world)
 static void take_lease(HostWorld *world)
 {
     Host *host = world->host;
-    if (!host_lease_is_good(host)) {
+    if (!host_lease_may_take(host)) {
         return; // soon
     }
     world->incarnation += 1;
@@ -281,6 +281,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     world->epoch = done->epoch;
     world->has_lease = true;
     world->fenced = world->is_held = false;
+    world->tries = 0;
     world->saves.seq = 0;
     world->told_stop = world->heard_stop = false;
     world->stop_reason[0] = '\0';
@@ -411,7 +412,8 @@ static void ended(HostWorld *world, int code)
         outside->sockets_ended(outside->user, world);
     }
     world->stats.sessions = world->stats.players = world->stats.sockets = 0;
-    world->admitted[0] = world->admitted[1] = 0; // who was let in went with the process
+    world->admitted[0] = world->admitted[1] = 0;      // who was let in went with the process
+    memset(world->invited, 0, sizeof world->invited); // tickets name the life that is over
     free(world->scripts);
     world->scripts = NULL;
     free(world->clients);
@@ -526,11 +528,13 @@ void host_world_run(HostWorld *world)
 static void tell_stop(HostWorld *world)
 {
     static const char down[] = "the host is going down", empty[] = "nobody is here";
+    // Another host takes it over.
+    const bool moves = world->host->stopping && world->host->peer_count > 0;
     const char *reason = world->host->stopping        ? down
                          : world->stop_reason[0] != 0 ? world->stop_reason
                                                       : empty;
     const Entry stop = {.type = ENTRY_ADMIN,
-                        .name = "stop",
+                        .name = moves ? "move" : "stop",
                         .name_bytes = 4,
                         .bytes = (const uint8_t *)reason,
                         .byte_count = strlen(reason)};
@@ -611,6 +615,11 @@ static void step_stopping(HostWorld *world)
     }
 }
 
+void host_world_taken_elsewhere(HostWorld *world)
+{
+    world->elsewhere_ns = 0; // the next join asks the store for its host and epoch
+}
+
 void host_world_yield(HostWorld *world)
 {
     if (world->state == WORLD_RUNNING && hosted_is_empty(world)) {
@@ -635,6 +644,10 @@ static void step_running(HostWorld *world)
         world->empty_ns = 0;
     } else if (world->empty_ns == 0) {
         world->empty_ns = now;
+    } else if (host->config.one_world && hosted_is_outdated(world) &&
+               now - world->empty_ns > idle_ns(world)) {
+        host_world_restart(world, "its place was replaced, and nobody is in it");
+        return;
     } else if (!host->config.one_world && now - world->empty_ns > idle_ns(world)) {
         hosted_log(world, LOG_INFO, "the world stops: %s",
                    hosted_is_outdated(world) ? "its place was replaced, and nobody is in it"
@@ -665,6 +678,18 @@ static bool is_asleep(const HostWorld *world)
 {
     return world->state == WORLD_RUNNING && world->stats.paused != 0 && world->socket_count == 0 &&
            world->saves.again_ns == 0 && !hosted_reload_is_busy(world);
+}
+
+// Those who wait for it: who runs it now?
+static void place_again(HostWorld *world)
+{
+    if (host_now(world->host) < world->again_ns) {
+        return;
+    }
+    world->again_ns = 0;
+    if (world->waiting > 0 && !host_place_world(world)) {
+        hosted_want(world);
+    }
 }
 
 void hosted_step(HostWorld *world)
@@ -709,6 +734,8 @@ void hosted_step(HostWorld *world)
     case WORLD_STOPPED:
         if (world->wanted) {
             enter(world, WORLD_WAITING, 1);
+        } else if (world->again_ns != 0) {
+            place_again(world);
         } else {
             world->host->look_ns[world->number] = LOOK_NEVER;
         }

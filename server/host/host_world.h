@@ -68,6 +68,8 @@ bool host_world_is_stopped(const HostWorld *world);
 bool host_world_let_go(HostWorld *world);
 
 void host_world_run(HostWorld *world); // it shall run
+// Another host has taken it: what is known here of the one that held it before is wrong.
+void host_world_taken_elsewhere(HostWorld *world);
 // Another host asks for it: it stops here if nobody is in it.
 void host_world_yield(HostWorld *world);
 bool host_world_has_other_place(const HostWorld *world); // as below

@@ -104,6 +104,21 @@ static Status read_signed(const uint8_t *public_half, const uint8_t *bytes, size
     return STATUS_OK;
 }
 
+Status ticket_signer(const char *text, size_t bytes, uint8_t public_half[SIGNING_PUBLIC_BYTES])
+{
+    uint8_t raw[TICKET_BYTES];
+    size_t count = 0;
+    const char *end = NULL;
+    if (sodium_base642bin(raw, sizeof raw, text, bytes, NULL, &count, &end,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        end != text + bytes || count < SIGNING_PUBLIC_BYTES + crypto_sign_BYTES) {
+        return STATUS_MALFORMED;
+    }
+    memcpy(public_half, raw + count - crypto_sign_BYTES - SIGNING_PUBLIC_BYTES,
+           SIGNING_PUBLIC_BYTES);
+    return STATUS_OK;
+}
+
 Status ticket_read(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const char *text, size_t bytes,
                    Ticket *out)
 {

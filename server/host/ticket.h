@@ -50,6 +50,10 @@ MUST_USE Status ticket_write(const SigningKey *key, const Ticket *ticket, char *
 MUST_USE Status ticket_read(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const char *text,
                             size_t bytes, Ticket *out);
 
+// The public key that it names, which may be anybody's: nothing is checked.
+MUST_USE Status ticket_signer(const char *text, size_t bytes,
+                              uint8_t public_half[SIGNING_PUBLIC_BYTES]);
+
 // --- who may enter ------------------------------------------------------------------------------
 // What has been used and not expired; a ticket is in it at most once.
 typedef struct UsedTickets {

@@ -154,6 +154,16 @@ static enum MHD_Result run_handler(HttpRequest *request)
     return http_answer_upgrade(request);
 }
 
+// Somebody who typed or followed an address that nothing has, and no program.
+static bool is_lost_person(const HttpRequest *request, const char *method, const char *path)
+{
+    const HttpConfig *config = &request->server->config;
+    const char *accepts = http_header(request, "Accept");
+    return config->lost_page != NULL && config->web_root != NULL && strcmp(method, "GET") == 0 &&
+           accepts != NULL && strstr(accepts, "text/html") != NULL &&
+           strncmp(path, "/api/", 5) != 0 && strncmp(path, "/admin/", 7) != 0;
+}
+
 static enum MHD_Result respond(HttpRequest *request, const char *method, const char *path)
 {
     // Whoever answers later has this much time; with the answer its size is known.
@@ -169,6 +179,11 @@ static enum MHD_Result respond(HttpRequest *request, const char *method, const c
     if (request->path_is_known) {
         list_methods(request, path);
         return http_answer_fail(request, 405, "method", "this address has no such method");
+    }
+    if (is_lost_person(request, method, path)) {
+        request->route = request->server->config.lost_page;
+        request->has_entered = true; // everybody may
+        return run_handler(request);
     }
     return http_answer_fail(request, 404, "not_found", "there is nothing here");
 }

@@ -68,6 +68,7 @@ typedef struct HttpResponse {
     const char *location;
     const char *set_cookie;        // Set-Cookie; NULL: none
     const char *set_device_cookie; // a second one
+    const char *set_issuer_cookie; // a third one
     const char *content_encoding;  // NULL: the body is as it is
     bool varies_by_encoding;       // another Accept-Encoding may get another body
     uint32_t retry_after_s;        // of a 429 or 503; 0: a few seconds
@@ -152,6 +153,9 @@ typedef struct HttpConfig {
     // nor counted one by one. Kept; may be NULL.
     const HttpRoute *pages;
     uint32_t page_count;
+    // The page for people at an address that nothing has: who asks for text/html gets it instead of
+    // an error as JSON, except below /api and /admin. Its handler says 404. Kept; may be NULL.
+    const HttpRoute *lost_page;
     // Origins that may upgrade; ends with NULL. A request without Origin is no browser.
     const char *const *origins;
     // The Origin's host is the Host header's, and an address or localhost: development.

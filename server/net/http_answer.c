@@ -102,6 +102,7 @@ static bool add_headers(struct MHD_Response *reply, const HttpRequest *request,
            add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
            add(reply, "Location", response->location) &&
            add(reply, "Set-Cookie", response->set_device_cookie) &&
+           add(reply, "Set-Cookie", response->set_issuer_cookie) &&
            add(reply, "Set-Cookie", response->set_cookie) &&
            add(reply, "Content-Encoding", response->content_encoding) &&
            add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL) &&

@@ -85,10 +85,15 @@ static bool keep_body(HttpRequest *request, HttpResponse *response)
 static void keep_response(HttpRequest *request, const HttpResponse *given)
 {
     HttpResponse response = *given;
-    const char **texts[] = {
-        &response.content_type,     &response.cache,      &response.content_security_policy,
-        &response.location,         &response.set_cookie, &response.set_device_cookie,
-        &response.content_encoding, &response.tag};
+    const char **texts[] = {&response.content_type,
+                            &response.cache,
+                            &response.content_security_policy,
+                            &response.location,
+                            &response.set_cookie,
+                            &response.set_device_cookie,
+                            &response.set_issuer_cookie,
+                            &response.content_encoding,
+                            &response.tag};
     bool is_kept = keep_body(request, &response);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (*texts[i] != NULL) {

@@ -14,6 +14,7 @@
 #include "server/serve/operate/http_operate.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_class.h"
+#include "server/serve/people/http_issuer.h"
 #include "server/serve/place/dev.h"
 #include "server/serve/place/place_build.h"
 #include "server/serve/place/place_reload.h"
@@ -22,6 +23,7 @@
 #include "server/serve/remote/http_host.h"
 #include "server/serve/remote/remote_worlds.h"
 #include "server/serve/remote/serve_ordered.h"
+#include "server/serve/remote/serve_peer.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/serve/serve_inside.h"
 #include "server/serve/world/http_world.h"
@@ -151,7 +153,7 @@ static Status make_host(Serve *serve)
                          .account_profiles = serve->remote == NULL,
                          // The data folder is locked, and whatever hosts on other machines ask
                          // of its store goes through this process.
-                         .store_is_private = serve->remote == NULL,
+                         .store_is_private = serve->remote == NULL && serve->config.store == NULL,
                          .remote = serve->remote != NULL,
                          .lease_ms = serve->config.lease_s * 1000,
                          .allow_weak_jail = serve->config.allow_weak_jail,
@@ -160,6 +162,7 @@ static Status make_host(Serve *serve)
                                           : serve->config.world_max,
                          .idle_stop_ms = serve->config.idle_stop_s * 1000};
     if (serve->control != NULL) {
+        config.outside.is_outdated = remote_world_is_outdated;
         config.outside.rules = outside_rules;
         config.outside.chat = serve_chat;
         config.outside.blocks = serve_blocks;
@@ -171,8 +174,14 @@ static Status make_host(Serve *serve)
         config.outside.blocks = serve_ordered_blocks;
         config.outside.reported = serve_ordered_reported;
     }
+    if (serve->peers != NULL) {
+        config.store_is_private = false;
+        config.lease_ms = config.lease_ms != 0 ? config.lease_ms : SHARED_LEASE_MS;
+        serve_peers_outside(&config.outside);
+    }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
+        config.outside.identify = serve_issuer_identify;
     }
     memcpy(config.host_id, serve->host_id, sizeof config.host_id);
     memcpy(config.boot, serve->boot, sizeof config.boot);
@@ -332,6 +341,7 @@ static int open_http(Serve *serve)
     const WorkPoolConfig pool = {.thread_count = 2}, passwords = {.thread_count = 1};
     Status status = work_pool_create(&pool, &serve->pool);
     status = status == STATUS_OK ? work_pool_create(&passwords, &serve->password_pool) : status;
+    status = status == STATUS_OK ? serve_issuer_open(serve) : status;
     status = status == STATUS_OK ? live_create(&serve->live) : status;
     status = status == STATUS_OK ? serve_backup_open(serve) : status;
     if (status == STATUS_OK && (serve->control != NULL || serve->config.dev)) {
@@ -362,12 +372,15 @@ static bool open_control(Serve *serve)
         return true; // nobody signs in here
     }
     ControlConfig config = {.store = serve->store,
+                            .is_shared = serve->config.store != NULL,
                             .data = serve->data,
                             .is_open = serve->config.has_open_registration,
                             .chat = serve->config.chat,
                             .guest_chat = serve->config.guest_chat,
                             .approves = serve->config.approves_listing,
-                            .guests_only = !serve->config.control};
+                            .guests_only = !serve->config.control,
+                            .oidc = &serve->config.oidc,
+                            .clerk = &serve->config.clerk};
     memcpy(config.secret, serve->secret_key, sizeof config.secret);
     const Status status =
         control_create(&config, serve->config.control ? &serve->control : &serve->guests);
@@ -456,7 +469,7 @@ static int open_serve(Serve *serve)
         serve_log_failure(serve->command, "no thread for journals");
         return 1;
     }
-    if (make_host(serve) != STATUS_OK) {
+    if (serve_peers_open(serve) != STATUS_OK || make_host(serve) != STATUS_OK) {
         serve_log_failure(serve->command, "out of memory");
         return 1;
     }
@@ -465,7 +478,8 @@ static int open_serve(Serve *serve)
         return code;
     }
     tell_rooms(serve); // before anybody can ask
-    return open_http(serve);
+    code = open_http(serve);
+    return code == 0 && serve_peers_start(serve) != STATUS_OK ? 1 : code;
 }
 
 static void close_serve(Serve *serve)
@@ -478,8 +492,10 @@ static void close_serve(Serve *serve)
     serve->http = NULL; // sockets are counted no more
     serve_report_stop(serve);
     serve_reload_stop(serve);
+    serve_peers_stop(serve);
     work_pool_destroy(serve->pool);
     work_pool_destroy(serve->password_pool);
+    work_pool_destroy(serve->issuer_pool);
     edit_drafts_close(serve);
     serve_backup_close(serve);
     live_destroy(serve->live); // whoever waited for an answer has none any more
@@ -491,6 +507,7 @@ static void close_serve(Serve *serve)
     control_destroy(serve->control);
     control_destroy(serve->guests);
     host_destroy(serve->host);
+    serve_peers_close(serve);
     journal_writer_destroy(serve->journals);
     serve_listing_close(serve);
     serve_data_close(serve);

@@ -12,6 +12,7 @@
 #include "core/base/sha256.h"
 #include "core/base/status.h"
 #include "core/wire/moderation.h"
+#include "server/control/issuer/issuer.h"
 #include "server/serve/operate/log_line.h"
 
 #include <stdbool.h>
@@ -25,6 +26,7 @@ typedef struct ServeConfig {
     bool many;                                // any number of worlds; else one, of the first place
     bool dev;                                 // the first place is watched (place/dev.h)
     const char *data;                         // folder; NULL: <place>/.sandlot/data
+    const char *store;                        // URL of the database server; NULL: a file in data
     const char *address;                      // to listen on; loopback means development
     uint16_t port;                            // 0: any
     const char *name;                         // of the one world; NULL: the folder's
@@ -63,6 +65,10 @@ typedef struct ServeConfig {
     ChatRule chat;              // what may be said everywhere
     ChatRule guest_chat;        // by those without an account
     bool approves_listing;      // an operator approves places before they are listed
+    IssuerConfig oidc, clerk;   // issuers of identities; without an address, none
+    // Where blobs are: "s3://…" (blob_s3.h), with its key; NULL: in files.
+    const char *blobs, *s3_key_id, *s3_secret_key;
+    uint32_t blob_cache_mb;
     // The HMAC key for the hashes of stored sign-ins. Without one, a random key in the data folder
     // serves, and a loopback listener means development.
     bool has_secret;

@@ -5,6 +5,8 @@
 #include "server/build/place/place_home.h"
 #include "server/serve/publish/http_place.h"
 #include "server/serve/serve_inside.h"
+#include "server/store/place/blob_postgres.h"
+#include "server/store/place/blob_s3.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
 
@@ -80,15 +82,19 @@ static Status open_store(Serve *serve)
     if (!serve_join_path(path, serve->data, "sandlot.db")) {
         return STATUS_RANGE;
     }
-    if (is_link(path)) { // SQLite would write behind it
+    if (serve->config.store == NULL && is_link(path)) { // SQLite would write behind it
         serve_log_failure(serve->command, "%s: is a link; remove it", path);
         return STATUS_DENIED;
     }
     StoreConfig config = store_config_default();
-    config.path = path;
+    config.path = serve->config.store != NULL ? serve->config.store : path;
+    config.shared = serve->config.store != NULL;
     const Status status = store_open(&config, &serve->store, reason, sizeof reason);
     utf8_clean(reason); // SQLite names what it found, which in a damaged file can be any bytes
-    if (status == STATUS_MALFORMED) {
+    if (status != STATUS_OK && serve->config.store != NULL) {
+        serve_log_failure(serve->command, "the database server: %s",
+                          reason[0] != '\0' ? reason : status_text(status));
+    } else if (status == STATUS_MALFORMED) {
         serve_say_damaged(serve, reason);
     } else if (status != STATUS_OK) {
         const char *why = reason[0] != '\0' ? reason : status_text(status);
@@ -169,7 +175,30 @@ int serve_data_open(Serve *serve)
     if (open_store(serve) != STATUS_OK || serve_secret_open(serve) != 0) {
         return 1;
     }
-    status = blob_open(serve->data, &serve->blobs);
+    char reason[BLOB_S3_REASON_BYTES] = "";
+    if (serve->config.blobs != NULL) {
+        const BlobS3Config s3 = {serve->config.blobs, serve->config.s3_key_id,
+                                 serve->config.s3_secret_key};
+        BlobRemote remote;
+        status = blob_s3_open(&s3, &remote, reason);
+        if (status != STATUS_OK) {
+            serve_log_failure(serve->command, "%s: %s", serve->config.blobs, reason);
+            return 1;
+        }
+        status = blob_open_remote(serve->data, &remote, (uint64_t)serve->config.blob_cache_mb << 20,
+                                  &serve->blobs);
+    } else if (serve->config.store != NULL && serve->config.control) {
+        BlobRemote remote; // where every host of the installation finds them
+        status = blob_postgres_open(serve->config.store, &remote, reason, sizeof reason);
+        if (status != STATUS_OK) {
+            serve_log_failure(serve->command, "the database server: %s", reason);
+            return 1;
+        }
+        status = blob_open_remote(serve->data, &remote, (uint64_t)serve->config.blob_cache_mb << 20,
+                                  &serve->blobs);
+    } else {
+        status = blob_open(serve->data, &serve->blobs);
+    }
     if (status != STATUS_OK) {
         return serve_data_failed(serve, "blobs", why_refused(serve, status, status_text(status)));
     }

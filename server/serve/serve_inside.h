@@ -88,6 +88,7 @@ typedef struct Serve {
     JournalWriter *journals;
     LinkConfig links;
     WorkPool *pool;
+    WorkPool *issuer_pool;   // asking issuers of identities; NULL: there is none
     WorkPool *password_pool; // guessing passwords, which is slow, delays nobody else
     HttpServer *http;
     Mailbox *mailbox;
@@ -98,6 +99,7 @@ typedef struct Serve {
     struct ServeReport *report;         // of such a host; NULL likewise
     struct ServeReload *reload;         // the same
     struct ServeOrdered *ordered;       // what it was told; NULL likewise
+    struct ServePeers *peers;           // hosts on the same store; NULL: it is ours alone
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct Live *live;                  // numbers that pages follow

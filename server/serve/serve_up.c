@@ -3,7 +3,10 @@
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
 #include "server/control/account.h"
+#include "server/control/token.h"
 #include "server/serve/serve_inside.h"
+#include "server/store/people/store_setting.h"
+#include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
 
@@ -18,7 +21,7 @@
 
 // The operator's key, or a random one that is made at the first start and kept. The data folder is
 // locked, so nobody else makes one at the same time.
-int serve_secret_open(Serve *serve)
+static int open_secret(Serve *serve)
 {
     char path[SERVE_PATH_BYTES];
     uint8_t *bytes = NULL;
@@ -50,6 +53,40 @@ int serve_secret_open(Serve *serve)
         status == STATUS_DENIED ? "it must be yours and readable by nobody else; `chmod 600` it"
         : status == STATUS_MALFORMED ? "it is damaged; remove it, and everybody signs in again"
                                      : status_text(status));
+}
+
+// A sign-in at one host is known at the others by its hash, so all need the same secret.
+static int agree_on_secret(const Serve *serve)
+{
+    uint8_t check[TOKEN_HASH_BYTES];
+    bool was_changed = false;
+    token_hash(serve->secret_key, "same-secret", "", check);
+    const Status status = store_secret_agree(serve->store, check, clock_unix_ms(), &was_changed);
+    if (status == STATUS_MISMATCH) {
+        serve_log_failure(
+            serve->command,
+            "%s, so sign-ins of other hosts on this database would be unknown here. Start every "
+            "host with the same SANDLOT_SECRET_KEY. To change it, stop all hosts and wait for a "
+            "minute",
+            serve->config.has_secret ? "the secret key is not that of the hosts on this database"
+                                     : "there is no secret key (SANDLOT_SECRET_KEY)");
+        return 1;
+    }
+    if (status != STATUS_OK) {
+        serve_log_failure(serve->command, "the database server: %s", status_text(status));
+        return 1;
+    }
+    if (was_changed) {
+        serve_log(LOG_WARN, "store",
+                  "the secret key is another one than before: everybody signs in again");
+    }
+    return 0;
+}
+
+int serve_secret_open(Serve *serve)
+{
+    const int code = open_secret(serve);
+    return code == 0 && serve->config.store != NULL ? agree_on_secret(serve) : code;
 }
 
 // --- what is printed ----------------------------------------------------------------------------
@@ -119,8 +156,11 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
         diagnostic_print(stdout,
                          "  play     open %splace/%s in a browser, in two windows if you like",
                          link, serve->default_place);
+        diagnostic_print(
+            stdout, "  create   open %screate in a browser; or, in a folder of your own:", link);
     }
-    printf("  create   `sandlot new mygame --template obby`, then `sandlot dev mygame`\n");
+    printf("  %s `sandlot new mygame --template obby`, then `sandlot dev mygame`\n",
+           serve->config.web == NULL ? "create  " : "        ");
     if (serve->development) {
         printf(
             "  share    `sandlot up --new-secret-key` once, then `sandlot up --host 0.0.0.0`;\n"

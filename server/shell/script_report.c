@@ -83,7 +83,7 @@ void script_report(WorldLoop *loop, HostStats *stats)
     script_stats(scripts, &loop->script_stats);
     fill_stats(stats, &loop->script_stats);
     const ClientCosts *clients = world_client_costs(loop->world);
-    const bool has_faults = take_faults(loop, scripts);
+    const bool has_faults = take_faults(loop, scripts) || loop->script_faults_wait;
     const uint64_t messages = remote_costs_messages(script_remotes(scripts));
     const bool is_new = clients->reports != table->clients.reports ||
                         clients->refused != table->clients.refused ||

@@ -53,6 +53,10 @@ bool world_loop_report(WorldLoop *loop, const ChannelReport *report)
 void world_loop_log(void *user, const LogEvent *event)
 {
     WorldLoop *loop = user;
+    if (strcmp(event->area, "script") == 0) { // for whoever looks at the scripts of this world
+        script_table_add_line(&loop->script_table, event);
+        loop->script_faults_wait = true;
+    }
     if (loop->now_ms / 1000 != loop->log_second) {
         loop->log_second = loop->now_ms / 1000;
         loop->logs_this_second = 0;

@@ -52,7 +52,7 @@ typedef struct WorldLoop {
     ScriptStats script_stats; // of the last second; too large for a stack
     ScriptTable script_table;
     uint64_t script_messages;    // remotes, when the table was last looked at
-    bool script_faults_wait;     // there are some that the host was not told of
+    bool script_faults_wait;     // there are some, or lines, that the host was not told of
     uint64_t script_faults_tick; // when it was last told of some
 } WorldLoop;
 

@@ -29,7 +29,8 @@ MUST_USE Status store_database_open(StoreDatabase **out);
 void store_database_close(StoreDatabase *database); // after the stores that use it
 
 typedef struct StoreConfig {
-    const char *path;         // the database file; its folder exists
+    // The database file, whose folder exists; or the URL of a PostgreSQL server, postgres://….
+    const char *path;
     uint32_t commit_ms;       // group commit: 50
     size_t bytes_waiting_max; // batches not committed or polled yet; more is STATUS_LIMIT
     // What the scripts of one place may keep; more is an error that the script sees.
@@ -45,6 +46,8 @@ typedef struct StoreConfig {
     // Asked before each commit: true makes it fail as on a full disk.
     bool (*fault)(void *user);
     void *fault_user;
+    // Other processes use the database too: changes that they must hear of become events.
+    bool shared;
 } StoreConfig;
 StoreConfig store_config_default(void);
 
@@ -115,12 +118,24 @@ typedef struct StoreHost {
     char address[STORE_ADDRESS_BYTES + 1];
     uint8_t public_key[32];
     bool draining; // takes no new worlds
+    // A peer takes any world of this store and answers other peers. Its load, for placement: of
+    // memory and of processor time for ticks, in thousandths of what the machine has.
+    bool is_peer;
+    uint32_t memory, tick, worlds, players;
+    uint64_t expires_unix_ms; // only read: by store_peers_read
 } StoreHost;
 // Makes the host's row valid until now + duration. The first renewal of a boot through a store
 // takes the row over from any process that had it: that one is STATUS_DENIED from then on, and must
 // stop. Committed at once.
 MUST_USE Status store_host_renew(Store *store, const StoreHost *host, uint64_t now_unix_ms,
                                  uint64_t duration_ms, uint64_t tag);
+// All peers whose rows are valid at that time, as bytes for store_peers_read.
+MUST_USE Status store_peers_find(Store *store, uint64_t now_unix_ms, uint64_t tag);
+// Ends the row of a host that is known to be dead: its worlds can be taken at once. Compare and set
+// on its boot: STATUS_DENIED if that boot does not have the row (any more). If the host lives after
+// all, its next renewal is STATUS_DENIED, and the epochs fence what it still writes.
+MUST_USE Status store_host_end(Store *store, const char *host_id,
+                               const uint8_t boot[STORE_BOOT_BYTES], uint64_t tag);
 // Takes a world for a host whose row is valid. The completion has the new epoch, whose first save
 // is seq 1, and all rows of the world. Else: STATUS_EXISTS: another host holds it, and its row is
 // valid; store_held_read says which. STATUS_NOT_FOUND: there is no such world. STATUS_MALFORMED:
@@ -185,7 +200,9 @@ typedef enum StoreCompletionType {
     STORE_WORLD_TAKEN,
     STORE_WORLD_RELEASED,
     STORE_WORLD_MADE,
-    STORE_PROFILES_FOUND
+    STORE_PROFILES_FOUND,
+    STORE_PEERS_FOUND,
+    STORE_HOST_ENDED
 } StoreCompletionType;
 
 typedef struct StoreCompletion {
@@ -215,13 +232,17 @@ typedef struct StoreHeld {
 } StoreHeld;
 // False: the completion does not say.
 bool store_held_read(const StoreCompletion *done, StoreHeld *out);
+// The hosts of a store_peers_find, at most max, by host_id.
+#define STORE_PEERS_MAX 1024
+uint32_t store_peers_read(const StoreCompletion *done, StoreHost *out, uint32_t max);
 
 // Why the disk takes no writes.
 typedef enum StoreDisk {
     STORE_DISK_FINE,
     STORE_DISK_FULL,
     STORE_DISK_READ_ONLY,
-    STORE_DISK_FAILED
+    STORE_DISK_FAILED,
+    STORE_DISK_AWAY // the database server cannot be reached, or takes no writes
 } StoreDisk;
 const char *store_disk_text(StoreDisk disk); // "the disk is full"
 

@@ -10,8 +10,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-typedef enum RunResult { RUN_DONE, RUN_CAREFULLY, RUN_DISK } RunResult;
+typedef enum RunResult { RUN_DONE, RUN_CAREFULLY, RUN_DISK, RUN_UNKNOWN } RunResult;
+
+// How long a COMMIT without an answer is asked about before its jobs are told. Nothing else could
+// be written meanwhile.
+#define RESOLVE_MS      20000
+#define RESOLVE_STEP_MS 100
 
 // --- jobs ---------------------------------------------------------------------------------------
 
@@ -72,6 +78,9 @@ static Status save_alone(Store *store, Sql *sql, Job *job)
         return STATUS_OK; // with its rows
     }
     const Status status = fence_saves(store, sql, &writer, job->seq, job->seq);
+    if (status == STATUS_EXISTS) {
+        return STATUS_OK;
+    }
     if (status == STATUS_OK) {
         rows_apply(store, sql, &(Save){writer.world_id, job->epoch, job->rows, job->row_bytes});
     }
@@ -103,8 +112,11 @@ static Status run_alone(Store *store, Sql *sql, Job *job)
         return world_make(store, sql, job);
     case JOB_PROFILES:
         return profiles_answer(store, sql, job);
+    case JOB_PEERS:
+        return peers_answer(store, sql, job);
+    case JOB_HOST_END:
+        return host_end(sql, job);
     case JOB_CALL:
-        players_forget(store); // it may write any row
         return job->call(store, sql, job->user);
     }
     return status;
@@ -115,6 +127,7 @@ static bool run_with_savepoint(Store *store, Sql *sql, Job *job)
 {
     sql_savepoint(sql);
     Status status = run_alone(store, sql, job);
+    sql_settle(sql);
     const Status error = sql_status(sql);
     if (error == STATUS_BLOCKED || !sql_in_transaction(sql)) {
         return false;
@@ -186,6 +199,7 @@ void batch_free(Store *store)
 {
     free(store->fences);
     free(store->fence_slots);
+    free(store->raises);
     players_forget(store);
 }
 
@@ -250,7 +264,10 @@ static Status decide_save(Store *store, Sql *sql, const Job *job, Fence *fence)
         fence->save = fence_saves(store, sql, &fence->writer, fence->first, fence->last);
         fence->save_known = true;
     }
-    return fence->save;
+    // Those before it may be stored already.
+    return fence->save == STATUS_MISMATCH
+               ? fence_saves(store, sql, &fence->writer, job->seq, job->seq)
+               : fence->save;
 }
 
 static Status decide_request(Store *store, Sql *sql, Fence *fence)
@@ -276,14 +293,14 @@ static void run_fenced(Store *store, Sql *sql, Job *job)
     Fence *fence = &store->fences[job->fence];
     const Status status = job->type == JOB_SAVE ? decide_save(store, sql, job, fence)
                                                 : decide_request(store, sql, fence);
-    if (status != STATUS_OK) {
+    if (status != STATUS_OK && !(job->type == JOB_SAVE && status == STATUS_EXISTS)) {
         job_refuse(job, status);
         return;
     }
-    if (job->type == JOB_SAVE) {
+    if (job->type == JOB_SAVE && status == STATUS_OK) {
         rows_apply(store, sql,
                    &(Save){fence->writer.world_id, job->epoch, job->rows, job->row_bytes});
-    } else if (sql->error == SQL_NO_ERROR) {
+    } else if (job->type == JOB_REQUEST && sql->error == SQL_NO_ERROR) {
         answer_request(store, sql, job, fence->place_id);
     }
     job->answer.status = STATUS_OK;
@@ -314,6 +331,7 @@ static RunResult run_jobs(Store *store, Sql *sql, const JobList *batch, bool car
         } else {
             if (!gathered) {
                 fences_gather(store, job);
+                fence_all(store, sql);
                 gathered = true;
             }
             run_fenced(store, sql, job);
@@ -329,9 +347,59 @@ static RunResult run_jobs(Store *store, Sql *sql, const JobList *batch, bool car
 // What an error says of the disk.
 static StoreDisk disk_of(const Sql *sql)
 {
-    return sql->error == SQL_ERROR_FULL        ? STORE_DISK_FULL
+    if (sql->error == SQL_ERROR_FULL) {
+        return STORE_DISK_FULL;
+    }
+    return sql_raises_heads(sql)               ? STORE_DISK_AWAY
            : sql->error == SQL_ERROR_READ_ONLY ? STORE_DISK_READ_ONLY
                                                : STORE_DISK_FAILED;
+}
+
+// What other hosts must not write meanwhile, in the same order everywhere and before any world is
+// fenced. Only an engine with several writers has such locks.
+static void lock_batch(Sql *sql, const JobList *batch)
+{
+    uint32_t count = 0;
+    if (!sql_raises_heads(sql)) {
+        return;
+    }
+    for (const Job *job = batch->first; job != NULL; job = job->next) {
+        if (job->type == JOB_CALL || job->type == JOB_MAKE) {
+            sql_lock_all(sql);
+        }
+        count += job->type == JOB_REQUEST && !data_is_read(&job->request);
+    }
+    const char **worlds = count > 0 ? calloc(count, sizeof *worlds) : NULL;
+    if (count > 0 && worlds == NULL) {
+        sql_fail(sql, SQL_ERROR_DISK);
+        return;
+    }
+    count = 0;
+    for (const Job *job = batch->first; job != NULL; job = job->next) {
+        if (job->type == JOB_REQUEST && !data_is_read(&job->request)) {
+            worlds[count++] = job->answer.world_id;
+        }
+    }
+    if (count > 0) {
+        sql_lock_places(sql, worlds, count);
+    }
+    free(worlds);
+}
+
+// The COMMIT had no answer. Whoever tried the jobs again before knowing what became of it would do
+// some of them twice.
+static RunResult resolve(Sql *sql)
+{
+    const struct timespec pause = {0, RESOLVE_STEP_MS * 1000000l};
+    for (uint32_t waited = 0; waited < RESOLVE_MS; waited += RESOLVE_STEP_MS) {
+        const SqlOutcome outcome = sql_resolve(sql);
+        sql_clear(sql);
+        if (outcome != SQL_OUTCOME_UNKNOWN) {
+            return outcome == SQL_OUTCOME_STORED ? RUN_DONE : RUN_DISK;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return RUN_UNKNOWN;
 }
 
 static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, bool carefully)
@@ -339,16 +407,28 @@ static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, b
     sql_clear(sql);
     sql_begin(sql);
     store->own_host_known = false;
+    sql->note_count = 0;
+    sql->note_kinds = store->config.shared ? event_kinds() : NULL;
+    lock_batch(sql, batch);
     RunResult result =
         sql->error == SQL_NO_ERROR ? run_jobs(store, sql, batch, carefully) : RUN_DISK;
     if (result == RUN_DONE) {
+        events_write(store, sql);
         if (store->config.fault != NULL && store->config.fault(store->config.fault_user)) {
             sql_fail(sql, SQL_ERROR_FULL);
         }
         sql_commit(sql);
-        result = sql->error == SQL_NO_ERROR ? RUN_DONE : RUN_DISK;
+        result = sql->error == SQL_NO_ERROR          ? RUN_DONE
+                 : sql->error == SQL_ERROR_UNKNOWN   ? RUN_UNKNOWN
+                 : sql_status(sql) == STATUS_BLOCKED ? RUN_DISK
+                                                     : RUN_CAREFULLY;
     }
-    if (result == RUN_DISK) {
+    if (result == RUN_UNKNOWN) {
+        sql_roll_back(sql);
+        result = resolve(sql);
+        sql_fail(sql, result == RUN_DONE ? SQL_NO_ERROR : SQL_ERROR_DISK);
+    }
+    if (result == RUN_DISK || result == RUN_UNKNOWN || (carefully && result == RUN_CAREFULLY)) {
         store->disk_errors += 1;
         store->disk = disk_of(sql);
     }
@@ -360,11 +440,13 @@ static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, b
 }
 
 // Nothing of the batch is stored. What only reads gets its answer all the same.
-static void refuse_batch(Store *store, Sql *sql, const JobList *batch)
+static void refuse_batch(Store *store, Sql *sql, const JobList *batch, bool is_unknown)
 {
     for (Job *job = batch->first; job != NULL; job = job->next) {
         job_refuse(job, STATUS_BLOCKED);
-        if (job->type == JOB_SAVE) {
+        if (job->type == JOB_SAVE && is_unknown) {
+            fence_unknown(store, job->answer.world_id, job->epoch, job->seq);
+        } else if (job->type == JOB_SAVE) {
             fence_blocked(store, job->answer.world_id, job->epoch, job->seq);
         } else if (job->type == JOB_REQUEST && data_is_read(&job->request)) {
             const Status status = run_alone(store, sql, job);
@@ -397,7 +479,7 @@ bool batch_run(Store *store, const JobList *batch)
         atomic_fetch_add(&store->listing_generation, 1);
     }
     if (result != RUN_DONE) {
-        refuse_batch(store, sql, batch);
+        refuse_batch(store, sql, batch, result == RUN_UNKNOWN);
         return false;
     }
     for (const Job *job = batch->first; job != NULL; job = job->next) {

@@ -120,6 +120,62 @@ static void run_with_both(Sql *sql, SqlName name, uint64_t number,
     (void)sql_run(&row);
 }
 
+// --- identities at issuers ----------------------------------------------------------------------
+
+static bool identity_take(SqlRow *row, StoreIdentity *out)
+{
+    sql_take_table(row, TABLE_IDENTITIES);
+    world_take_string(row, out->issuer, sizeof out->issuer);
+    world_take_string(row, out->subject, sizeof out->subject);
+    out->account_id = sql_take_u64(row);
+    out->created_unix_ms = sql_take_u64(row);
+    return sql_take_checksum(row);
+}
+
+static Status identity_find(Sql *sql, const char *issuer, const char *subject, StoreIdentity *out)
+{
+    StoreIdentity found = {0};
+    SqlRow row = sql_open(sql, SQL_IDENTITY_FIND, TABLE_NONE);
+    sql_put_string(&row, issuer);
+    sql_put_string(&row, subject);
+    Status status = open_only(&row);
+    if (status == STATUS_OK) {
+        const bool is_whole = identity_take(&row, &found);
+        status = close_only(&row, is_whole);
+    }
+    if (status == STATUS_OK) {
+        *out = found;
+    }
+    return status;
+}
+
+static Status check_identity(Sql *sql, const StoreAccountChange *change)
+{
+    StoreIdentity found;
+    if (change->identity == NULL) {
+        return STATUS_OK;
+    }
+    const Status status =
+        identity_find(sql, change->identity->issuer, change->identity->subject, &found);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status == STATUS_OK ? STATUS_EXISTS : status;
+}
+
+static void write_identity(Sql *sql, const StoreAccountChange *change)
+{
+    if (change->ends_identities) {
+        run_with(sql, SQL_IDENTITY_CLEAR, change->account->account_id);
+    }
+    if (change->identity != NULL) {
+        SqlRow row = sql_open(sql, SQL_IDENTITY_PUT, TABLE_IDENTITIES);
+        sql_put_string(&row, change->identity->issuer);
+        sql_put_string(&row, change->identity->subject);
+        sql_put_u64(&row, change->account->account_id);
+        sql_put_u64(&row, change->now_unix_ms);
+        sql_put_checksum(&row);
+        (void)sql_run(&row);
+    }
+}
+
 // --- the change ---------------------------------------------------------------------------------
 
 static Status check_row(Sql *sql, const StoreAccountChange *change)
@@ -257,6 +313,7 @@ static Status account_change(Store *store, Sql *sql, void *user)
     Status status = check_row(sql, change);
     status = status == STATUS_OK ? check_names(sql, change) : status;
     status = status == STATUS_OK ? check_used_up(sql, change) : status;
+    status = status == STATUS_OK ? check_identity(sql, change) : status;
     status = status == STATUS_OK ? check_last(sql, change) : status;
     if (status != STATUS_OK) {
         return status;
@@ -265,6 +322,7 @@ static Status account_change(Store *store, Sql *sql, void *user)
     write_names(sql, change);
     write_codes(sql, change);
     write_sign_ins(sql, change);
+    write_identity(sql, change);
     if (change->pupil != NULL) {
         class_write_pupil(sql, change->pupil);
     }
@@ -294,6 +352,35 @@ Status store_name_find(Store *store, const char *folded, uint64_t *account)
 {
     pthread_mutex_lock(&store->read_lock);
     const Status status = name_find(store->reader, folded, account);
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    return status;
+}
+
+Status store_identity_find(Store *store, const char *issuer, const char *subject,
+                           StoreIdentity *out)
+{
+    pthread_mutex_lock(&store->read_lock);
+    const Status status = identity_find(store->reader, issuer, subject, out);
+    sql_clear(store->reader);
+    pthread_mutex_unlock(&store->read_lock);
+    return status;
+}
+
+Status store_identities(Store *store, uint64_t account, StoreIdentity *out, uint32_t max,
+                        uint32_t *count)
+{
+    StoreIdentity found = {0};
+    *count = 0;
+    pthread_mutex_lock(&store->read_lock);
+    SqlRow row = sql_open(store->reader, SQL_IDENTITY_OF, TABLE_NONE);
+    sql_put_u64(&row, account);
+    while (sql_next(&row)) {
+        if (identity_take(&row, &found) && *count < max) {
+            out[(*count)++] = found;
+        }
+    }
+    const Status status = sql_status(store->reader);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
     return status;

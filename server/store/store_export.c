@@ -25,6 +25,7 @@ static const struct {
     SqlTable table;
 } sections[] = {{"account", SQL_ACCOUNT_FIND, TABLE_ACCOUNTS},
                 {"sign_ins", SQL_PERSON_SIGN_INS, TABLE_SIGN_INS},
+                {"identities", SQL_IDENTITY_OF, TABLE_IDENTITIES},
                 {"bans", SQL_PERSON_BANS, TABLE_BANS},
                 {"presence", SQL_PERSON_PRESENCE, TABLE_PRESENCE},
                 {"checkpoints", SQL_PERSON_CHECKPOINTS, TABLE_CHECKPOINTS},

@@ -17,7 +17,7 @@
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA           9
+#define STORE_SCHEMA           11
 #define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
 #define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
 #define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads
@@ -35,6 +35,8 @@ typedef enum JobType {
     JOB_RELEASE = STORE_WORLD_RELEASED,
     JOB_MAKE = STORE_WORLD_MADE,
     JOB_PROFILES = STORE_PROFILES_FOUND,
+    JOB_PEERS = STORE_PEERS_FOUND,
+    JOB_HOST_END = STORE_HOST_ENDED,
     JOB_CALL // somebody waits for it
 } JobType;
 
@@ -81,6 +83,7 @@ typedef struct JobList {
 typedef struct BlockedWorld {
     char world_id[STORE_ID_BYTES + 1];
     uint64_t epoch, last;
+    uint64_t unknown; // saves up to this number may be stored: their COMMIT had no answer
 } BlockedWorld;
 
 // Who wants to write a world, and as which epoch.
@@ -109,7 +112,8 @@ typedef struct KeptPlayers {
     uint8_t *bytes; // NULL: nothing is kept
     size_t byte_count;
 } KeptPlayers;
-#define STORE_KEPT_MAX 1024 // worlds; two with the same hash take turns
+#define STORE_KEPT_MAX  4096 // worlds
+#define STORE_KEPT_NEAR 8    // places at which one is looked for; then the first gives way
 
 struct StoreDatabase {
     Sql writer, second;
@@ -140,7 +144,8 @@ struct Store {
     bool urgent, closing;
     StoreStats stats;
 
-    pthread_mutex_t read_lock; // reader
+    pthread_mutex_t read_lock;        // reader
+    uint8_t origin[STORE_BOOT_BYTES]; // of events that come from here
     atomic_ullong listing_generation;
 
     // The writer thread's own.
@@ -154,7 +159,9 @@ struct Store {
     bool own_host_known;       // looked at in this transaction
     Status own_host;           // whether its row is valid
     Fence *fences;             // of the batch
-    uint32_t *fence_slots;     // by hash of the world's id
+    SqlHeadRaise *raises;      // of fence_all
+    uint32_t raise_max;
+    uint32_t *fence_slots; // by hash of the world's id
     uint32_t fence_count, fence_max, fence_slot_count;
     KeptPlayers kept[STORE_KEPT_MAX];
     BlockedWorld *blocked;
@@ -193,6 +200,11 @@ void job_refuse(Job *job, Status status); // without an answer of its own
 MUST_USE Status schema_open(Sql *sql, const char *path, bool is_new, StoreStats *stats,
                             char *reason, size_t reason_bytes);
 
+// --- store_postgres.c ---------------------------------------------------------------------------
+// Connects to a server, and makes and checks the tables.
+MUST_USE Status postgres_open(StoreDatabase *database, const char *url, char *reason,
+                              size_t reason_bytes);
+
 // --- store_migrate.c ----------------------------------------------------------------------------
 // Makes every table, with what an older version (0: none) kept.
 void schema_make(Sql *sql, int64_t version);
@@ -217,15 +229,29 @@ Status world_release(Sql *sql, const Job *job);
 Status world_fence(Sql *sql, const char *world_id);
 // The fence. Raises the number of the world's last save from first - 1 to last: STATUS_DENIED when
 // that is not the next of the epoch or somebody else holds the world, STATUS_BLOCKED when it has to
-// be tried again.
+// be tried again. STATUS_EXISTS: all of them are stored already; STATUS_MISMATCH: some of them are.
 Status fence_saves(Store *store, Sql *sql, const Writer *writer, uint64_t first, uint64_t last);
 Status fence_requests(Store *store, Sql *sql, const Writer *writer, bool writes);
 // Does another machine's host hold the world?
 bool fence_is_holder(Sql *sql, const char *world_id, const StoreHost *host);
 bool fence_has_save(Sql *sql, const Writer *writer, uint64_t seq); // of another machine's host
 bool host_is_same(const StoreHost *a, const StoreHost *b);
+// Raises the heads of all worlds that save in this batch, on an engine that has one statement for
+// that. Those that it did not raise are decided one by one.
+void fence_all(Store *store, Sql *sql);
+// It is not known whether that save was stored, and it will come again.
+void fence_unknown(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
 // The disk refused that save.
 void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
+
+// --- store_peers.c ------------------------------------------------------------------------------
+Status peers_answer(Store *store, Sql *sql, Job *job);
+Status host_end(Sql *sql, const Job *job);
+
+// --- store_event.c ------------------------------------------------------------------------------
+// What was noted in this transaction becomes rows; before the commit.
+void events_write(Store *store, Sql *sql);
+const uint8_t *event_kinds(void); // by SqlName, for Sql.note_kinds
 
 // --- store_remote.c -----------------------------------------------------------------------------
 void remote_free(Store *store);

@@ -2,7 +2,8 @@
 // version before 4 kept texts as TEXT and had one lease for each world; version 1 had no character
 // profiles, and version 2 other resume tokens, which are good for minutes and not carried over.
 // Version 4 had no accounts, and characters belonged to worlds; version 5 had no packages; version
-// 6 had no offers of them, and one teacher for each class.
+// 6 had no offers of them, and one teacher for each class; version 9 had no load in the rows of
+// hosts.
 //
 // Rows are copied with their checksums, which do not depend on whether a column was TEXT. So a row
 // that was damaged before is still told apart afterwards.
@@ -67,11 +68,31 @@ static void copy_rows(Sql *sql, const SqlTableInfo *table)
     sql_exec(sql, text);
 }
 
+// Rows of hosts have been without a load until version 10. Nobody reads their checksums.
+static void add_columns(Sql *sql, const SqlTableInfo *table, int64_t version)
+{
+    static const char *const columns[] = {"is_peer", "memory", "tick", "worlds", "players"};
+    char text[128];
+    for (size_t i = 0;
+         table->table == TABLE_HOSTS && version < 10 && i < sizeof columns / sizeof columns[0];
+         i++) {
+        snprintf(text, sizeof text,
+                 "SELECT count(*) FROM pragma_table_info('hosts') WHERE name = '%s'", columns[i]);
+        if (sql_number(sql, text) != 0) {
+            continue; // a later version was here before
+        }
+        snprintf(text, sizeof text, "ALTER TABLE hosts ADD COLUMN %s INTEGER DEFAULT 0",
+                 columns[i]);
+        sql_exec(sql, text);
+    }
+}
+
 static void make_table(Sql *sql, const SqlTableInfo *table, int64_t version)
 {
     char text[SQL_TEXT_BYTES];
     const bool is_old = table_exists(sql, table->name);
     if (is_old && version >= VERSION_OF_BYTES) {
+        add_columns(sql, table, version);
         return;
     }
     if (is_old) {

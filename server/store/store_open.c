@@ -10,6 +10,7 @@
 #include "core/base/check.h"
 #include "server/store/backup_lock.h"
 #include "server/store/log_check.h"
+#include "server/sys/entropy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,6 +171,9 @@ static Status find_database(const char *path, char *reason, size_t reason_bytes)
 static Status open_file(StoreDatabase *database, const char *path, StoreStats *stats, char *reason,
                         size_t reason_bytes)
 {
+    if (sql_is_url(path)) {
+        return postgres_open(database, path, reason, reason_bytes);
+    }
     Status status = find_database(path, reason, reason_bytes);
     if (status != STATUS_OK) {
         return status;
@@ -279,6 +283,9 @@ Status store_open(const StoreConfig *config, Store **out, char *reason, size_t b
     Status status = store != NULL && blocked != NULL ? STATUS_OK : STATUS_LIMIT;
     if (status == STATUS_OK) {
         store->config = *config;
+        if (config->shared) {
+            entropy_fill(store->origin, sizeof store->origin);
+        }
         store->run = batch_run;
         store->blocked = blocked;
         store->checkpoint_pages = STORE_WAL_PAGES_MAX;

@@ -379,7 +379,7 @@ static const void *copy_piece(Job *job, size_t *at, const void *data, size_t byt
     return to;
 }
 
-_Static_assert(_Alignof(StoreHost) == 1, "a host stands behind any bytes of a job");
+_Static_assert(_Alignof(StoreHost) <= _Alignof(uint64_t), "the bytes of a job are aligned so");
 
 // The host that has to hold the world, behind what the job has already.
 static void copy_holder(Job *job, size_t *at, const StoreHolder *holder)
@@ -388,6 +388,7 @@ static void copy_holder(Job *job, size_t *at, const StoreHolder *holder)
         StoreHost host = {.draining = false};
         memcpy(host.host_id, holder->host_id, sizeof host.host_id);
         memcpy(host.boot, holder->boot, sizeof host.boot);
+        *at = (*at + _Alignof(StoreHost) - 1) / _Alignof(StoreHost) * _Alignof(StoreHost);
         job->host = copy_piece(job, at, &host, sizeof host);
         job->is_again = holder->is_again;
     }
@@ -395,7 +396,7 @@ static void copy_holder(Job *job, size_t *at, const StoreHolder *holder)
 
 static size_t holder_bytes(const StoreHolder *holder)
 {
-    return holder != NULL ? sizeof(StoreHost) : 0;
+    return holder != NULL ? sizeof(StoreHost) + _Alignof(StoreHost) - 1 : 0;
 }
 
 Status store_save(Store *store, const char *world_id, uint64_t epoch, uint64_t seq,
@@ -511,6 +512,29 @@ Status store_host_keep(Store *store, const StoreHost *host, uint64_t now_unix_ms
     return renew(store, host, HOST_KEEP, now_unix_ms, duration_ms, tag);
 }
 
+Status store_peers_find(Store *store, uint64_t now_unix_ms, uint64_t tag)
+{
+    Job *job = job_make(JOB_PEERS, "", tag, 0);
+    if (job == NULL) {
+        return STATUS_LIMIT;
+    }
+    job->now = now_unix_ms;
+    return job_submit(store, job, true);
+}
+
+Status store_host_end(Store *store, const char *host_id, const uint8_t boot[STORE_BOOT_BYTES],
+                      uint64_t tag)
+{
+    if (!store_id_is_valid(host_id)) {
+        return count_refused(store, STATUS_MALFORMED);
+    }
+    StoreHost host = {.draining = false};
+    memcpy(host.host_id, host_id, strlen(host_id) + 1);
+    memcpy(host.boot, boot, sizeof host.boot);
+    Job *job = job_with_host(JOB_HOST_END, "", &host, 0, tag);
+    return job != NULL ? job_submit(store, job, true) : STATUS_LIMIT;
+}
+
 Status store_world_take(Store *store, const char *world_id, const char *host_id,
                         const uint8_t boot[STORE_BOOT_BYTES], uint64_t now_unix_ms, uint64_t tag)
 {
@@ -608,6 +632,8 @@ const char *store_disk_text(StoreDisk disk)
         return "the disk is read-only";
     case STORE_DISK_FAILED:
         return "the disk fails to write";
+    case STORE_DISK_AWAY:
+        return "the database server cannot be reached";
     }
     return "the disk takes writes";
 }

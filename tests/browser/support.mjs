@@ -13,17 +13,23 @@ import { chromium } from 'playwright-core';
 
 const [program, web, place, screens] = process.argv.slice(2);
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const START_MS = Number(process.env.SANDLOT_START_MS ?? 60_000);
+const START_MS = Number(process.env.BROWSER_START_MS ?? 60_000);
 const WAIT_MS = Number(process.env.BROWSER_WAIT_MS ?? 60_000); // longer on a machine that is busy with more
 // Without a graphics card a picture is made by the processors, and a page would do nothing else. None of
 // these tests is about how often or how finely it draws: a small page and five pictures a second leave
 // the processors to the rest. Screenshots are larger, so that people can see something.
-const PAUSE_MS = 180; // between two pictures
+const PAUSE_MS = Number(process.env.BROWSER_PAUSE_MS ?? 180); // between two pictures
 export const SMALL = { width: 320, height: 180 };
 const LARGE = { width: 960, height: 540 };
 
 // For tests that `make test` has no time for: `make test-all` runs them too (docs/DEVELOPMENT.md).
 export const onlyInAll = process.env.TEST_SHORT === '1' && 'make test-all runs it';
+
+// The pages of the site are walked at two widths. Each test has one for its main flow and uses the other for
+// the rest; a second run of the same file (BROWSER_WIDTHS=swapped, in `make test-all`) exchanges them, so that
+// every flow is walked at both.
+const WIDTHS = [{ width: 1280, height: 800 }, { width: 375, height: 740 }];
+export const [MAIN, OTHER] = process.env.BROWSER_WIDTHS === 'swapped' ? WIDTHS.toReversed() : WIDTHS;
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -191,6 +197,18 @@ export async function openBrowser(executablePath = CHROMIUM, more = []) {
             '--host-resolver-rules=MAP lan.test 127.0.0.1'],
     });
     return browser;
+}
+
+// Where a page of this profile is the game, it draws as seldom as those of Player: without a graphics card
+// pictures take nearly all of the processors, and these tests are not about them.
+export async function drawSeldom(context) {
+    await context.addInitScript((pause) => {
+        if (location.pathname.startsWith('/play')) {
+            const draw = window.requestAnimationFrame.bind(window);
+            window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pause);
+            window.cancelAnimationFrame = clearTimeout;
+        }
+    }, PAUSE_MS);
 }
 
 export async function closeBrowser() {

@@ -6,11 +6,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+import { MAIN, OTHER, World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
-const PHONE = { width: 375, height: 740 };
-const DESK = { width: 1280, height: 800 };
 const markup = (number) => `<img src=x onerror=alert(${number})>"'`; // short enough for a name
 const MARKUP = markup(2); // names of accounts differ
 const PASSWORD = 'a sea of violets';
@@ -111,7 +109,7 @@ after(async () => {
 });
 
 test('without JavaScript one registers, signs out and signs in, and returns to where one was', async () => {
-    const { page, go, end } = await openPage(PHONE, { javaScriptEnabled: false });
+    const { page, go, end } = await openPage(OTHER, { javaScriptEnabled: false });
     const plain = (action) => page.locator(`form[action="${action}"]`);
     await go(`/account?next=${encodeURIComponent(OBBY)}`);
     assert.match(await page.title(), /^Your account · Sandlot$/);
@@ -143,7 +141,7 @@ test('without JavaScript one registers, signs out and signs in, and returns to w
 });
 
 test('who sends a form before the script is there keeps the recovery codes', async () => {
-    const { page, go, end } = await openPage(DESK);
+    const { page, go, end } = await openPage(MAIN);
     await page.route('**/assets/*.js', (route) => route.abort());
     await go('/account').catch(() => {});
     await page.unroute('**/assets/*.js');
@@ -172,7 +170,7 @@ async function tabTo(page, selector) {
 }
 
 test('by keyboard alone: from a place to a new account with printed codes, and back', async () => {
-    const { context, page, go, end } = await openPage(DESK);
+    const { context, page, go, end } = await openPage(MAIN);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await go(OBBY);
     await page.waitForSelector('h1:has-text("Obby")');
@@ -232,7 +230,7 @@ test('by keyboard alone: from a place to a new account with printed codes, and b
 
 test('name, looks, password, sign-ins, tokens, blocked people, storage and export', async () => {
     await register('bob');
-    const { page, go, end, token } = await openAs('ada', DESK, { acceptDownloads: true });
+    const { page, go, end, token } = await openAs('ada', MAIN, { acceptDownloads: true });
     await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
     await ask('PUT', '/api/me/blocks/bob', {}, token);
     await signIn('ada'); // another sign-in
@@ -298,11 +296,11 @@ test('name, looks, password, sign-ins, tokens, blocked people, storage and expor
     assert.match(await page.textContent('.panel:has(meter)'), /0 MB of 1,024 MB/);
     const [file] = await Promise.all([page.waitForEvent('download'), page.click('text=Download it')]);
     assert.equal(JSON.parse(readFileSync(await file.path(), 'utf8')).account.length, 1);
-    await page.setViewportSize(PHONE);
+    await page.setViewportSize(OTHER);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.click('summary.who');
     const menu = await page.locator('.who-menu nav').boundingBox();
-    assert.ok(menu.x >= 0 && menu.x + menu.width <= PHONE.width, 'the menu is on the screen');
+    assert.ok(menu.x >= 0 && menu.x + menu.width <= OTHER.width, 'the menu is on the screen');
     await page.evaluate(() => scrollTo(0, 0));
     await shot(page, 'menu_phone', false);
     await page.keyboard.press('Escape');
@@ -317,7 +315,7 @@ test('a place that is offered is accepted, and counts', async () => {
     await ask('POST', '/api/accounts/maker/roles', { roles: 'creator' });
     const { place_id: id } = await ask('POST', '/api/drafts', { title: MARKUP, template: 'blank' }, maker);
     await ask('POST', `/api/places/${id}/give`, { account: 'ada' }, maker);
-    const { page, go, end } = await openAs('ada', PHONE);
+    const { page, go, end } = await openAs('ada', OTHER);
     await go('/account');
     const offer = page.locator('.panel:has-text("offered to you") li');
     await offer.waitFor();
@@ -329,7 +327,7 @@ test('a place that is offered is accepted, and counts', async () => {
 });
 
 test('invitations, links for a new password, and links that are gone', async () => {
-    const { page, go, end } = await openAs('boss', DESK);
+    const { page, go, end } = await openAs('boss', MAIN);
     await go('/account');
     await page.waitForSelector('h1:has-text("You are boss")');
     assert.deepEqual(await page.locator('.head a').evaluateAll((links) => links.map((each) =>
@@ -344,7 +342,7 @@ test('invitations, links for a new password, and links that are gone', async () 
     await page.waitForSelector('button:has-text("Sign out and go on")');
     await end();
     await ask('PUT', '/admin/settings', { registration: 'invite' });
-    const guest = await openPage(PHONE);
+    const guest = await openPage(OTHER);
     await guest.go('/account');
     await guest.page.waitForSelector('text=you need an invitation');
     assert.equal(await form(guest.page, 'register').count(), 0);
@@ -378,7 +376,7 @@ test('invitations, links for a new password, and links that are gone', async () 
 });
 
 test('a guest keeps everything; a pupil has a code; a recovery code sets a password', async () => {
-    const { page, go, end } = await openPage(PHONE);
+    const { page, go, end } = await openPage(OTHER);
     const whoAmI = () => page.evaluate(async () => (await fetch('/api/account')).json());
     await go('/account');
     await fill(page, 'guest', { username: markup(4) });
@@ -415,7 +413,7 @@ test('a guest keeps everything; a pupil has a code; a recovery code sets a passw
 });
 
 test('after signing in one never is on another site', async () => {
-    const { page, go, end, context } = await openPage(DESK);
+    const { page, go, end, context } = await openPage(MAIN);
     for (const next of HOSTILE) {
         await go(`/account?next=${encodeURIComponent(next)}`);
         await fill(page, 'guest', {});
@@ -430,7 +428,7 @@ test('after signing in one never is on another site', async () => {
 
 test('too many attempts say when to try again, and deleting asks for the password', async () => {
     await register('eve');
-    const { page, go, end } = await openAs('eve', DESK);
+    const { page, go, end } = await openAs('eve', MAIN);
     await go('/account');
     await fill(page, 'delete', { password: 'not this one' });
     assert.match(await wrongAt(page, 'delete', 'sure'), /Tick this/);

@@ -114,6 +114,7 @@ test('without WebGL the page says so, and starts when there is some', async () =
     await page.goto(`http://127.0.0.1:${relay.port}/play`);
     await says(page, /cannot draw/, /WebGL 2.*hardware acceleration/);
     assert.ok(await page.isHidden('#join'));
+    assert.ok(await page.isVisible('#leave a'), 'there is a way on');
     await look(page, 'webgl');
     await page.evaluate(() => sessionStorage.setItem('draws', '1'));
     await page.click('#again');
@@ -328,7 +329,7 @@ test('a full world offers others, counts, and lets in as soon as there is room',
     await look(bo.page, 'full');
     // One cancels and then goes elsewhere, one waits.
     await bo.page.click('#cancel');
-    await says(bo.page, /no longer in the world/, /cancelled/);
+    await says(bo.page, /not in the world/, /cancelled/);
     assert.ok(await bo.page.isHidden('#others'));
     await bo.page.click('#again');
     await bo.page.locator('#others button').first().click();

@@ -145,11 +145,10 @@ test('at a desk: a ghost, what may be, and others see it', async () => {
     await page.keyboard.press('2'); // the wall
     await findGood(ada);
     assert.match(await status(ada), /Here: wall/);
-    const ghost = await ghostOf(ada, 'own');
-    const seen = await until('Bo sees where she is about to build', () =>
-        ghostOf(bo, 'build.previewed'));
-    assert.equal(seen.colour, OTHER);
-    assert.deepEqual(seen.at, ghost.at);
+    await until('Bo sees where she is about to build', async () => {
+        const [ghost, seen] = [await ghostOf(ada, 'own'), await ghostOf(bo, 'build.previewed')];
+        return seen?.colour === OTHER && seen.at.join() === ghost?.at.join();
+    });
     await page.setViewportSize(DESK);
     await page.waitForTimeout(600);
     await page.screenshot({ path: join(screens, 'build-desk.png') });

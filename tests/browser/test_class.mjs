@@ -6,11 +6,9 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { SMALL, World, checkAccessible, closeBrowser, onlyInAll, openBrowser, until } from './support.mjs';
+import { MAIN, OTHER, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
-const PHONE = { width: 375, height: 740 };
-const DESK = { width: 1280, height: 800 };
 const CLASS = '<img src=x onerror=alert(1)>';
 const PUPIL = '<b onclick=alert(2)>Eve</b>';
 const TITLE = 'Town "<script>alert(3)</script>';
@@ -31,6 +29,7 @@ class Up extends World {
 // A browser of its own. What a page complains about fails the test, so does a dialog of a hostile text.
 async function openPage(viewport) {
     const context = await (await openBrowser()).newContext({ viewport });
+    await drawSeldom(context);
     const page = await context.newPage();
     const complaints = [];
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -71,13 +70,13 @@ async function tabTo(page, selector) {
 
 before(async () => {
     up = await Up.start();
-    const boss = await openPage(DESK);
+    const boss = await openPage(MAIN);
     await boss.go('/class');
     await until('the link is printed', () => /link=([\w-]+)/.test(up.output));
     const register = (page, username, more = {}) =>
         send(page, 'POST', '/register', { username, password: PASSWORD, ...more });
     assert.equal((await register(boss.page, 'boss', { invitation: /link=([\w-]+)/.exec(up.output)[1] })).status, 200);
-    kim = await openPage(DESK);
+    kim = await openPage(MAIN);
     await kim.go('/class');
     await kim.page.waitForSelector('h1:has-text("Classes")');
     assert.match(await kim.page.textContent('main'), /Sign in to see your classes/);
@@ -90,7 +89,7 @@ before(async () => {
     await shot(kim.page, 'no_role');
     for (const username of ['kim', 'lee']) {
         if (username === 'lee') {
-            const lee = await openPage(DESK);
+            const lee = await openPage(MAIN);
             await lee.go('/class');
             await register(lee.page, 'lee');
             await lee.context.close();
@@ -117,6 +116,12 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     classAt = new URL(page.url()).pathname;
     await page.waitForSelector('h1');
     assert.equal(await page.textContent('h1'), CLASS);
+    // What to do first comes first, and what cannot be done yet looks so.
+    assert.equal(await page.textContent('main h2 >> nth=0'), 'Pupils');
+    assert.ok(await page.isDisabled('button:has-text("Hand it out")'));
+    assert.notEqual(await page.locator('button:has-text("Hand it out")').evaluate((it) => getComputedStyle(it).opacity), '1');
+    assert.ok(await page.locator('li:has-text("kim (you)")').evaluate((it) =>
+        it.checkVisibility({ visibilityProperty: true })), 'the teachers are shown at once');
     await tabTo(page, '#names');
     await page.keyboard.insertText([...NAMES.slice(0, 4), 'x'.repeat(33), ...NAMES.slice(4)].join('\n'));
     await tabTo(page, 'button[type=submit]');
@@ -153,17 +158,26 @@ test('a template for everybody; three pupils play together in one of their place
     await page.fill('#hand-title', TITLE);
     await page.selectOption('#hand-from', 'template:blank');
     await page.click('text=Hand it out');
-    await until('all have it', async () => /25 pupils got it/.test(await page.textContent('#hand-said')), 60000);
+    await page.click('text=Stop handing out');
+    await until('it stops', async () => /Stopped: \d+ of 25 pupils have it/.test(await page.textContent('#hand-said')), 60000);
+    await page.click('text=Hand it out');
+    await until('the rest get it too', async () => /\d+ pupils got it, \d+ had it already/.test(await page.textContent('#hand-said')), 60000);
     await until('the gallery', async () => await page.locator('.cards > li').count() === 25);
     await checkAccessible(page, 'the class of a teacher');
     await shot(page, 'teacher_desk');
     for (const code of codes.slice(0, 3)) {
-        const pupil = await openPage(PHONE);
+        const pupil = await openPage(OTHER);
         await pupil.go('/class');
         assert.equal((await send(pupil.page, 'POST', '/login', { code })).status, 200);
         pupils.push(pupil);
     }
     const [anna, bert, eve] = pupils;
+    // A child's account has no password, no name of its own making, and nothing that a teacher deletes.
+    await anna.go('/account');
+    await anna.page.waitForSelector('text=Your teacher decides whether you may change it');
+    await anna.page.waitForSelector('text=you sign in with the code of your class');
+    assert.equal(await anna.page.locator('[type=password], form[data-form=shown-name], form[data-form=token]').count(), 0);
+    await shot(anna.page, 'pupil_account');
     await anna.go('/class');
     await anna.page.click('.class-row');
     await anna.page.waitForSelector('h2:has-text("Your places")');
@@ -207,7 +221,7 @@ test('a pause puts everybody out, and the pupils read why; then it goes on', { s
     await page.click('text=Let the class go on');
     await page.waitForSelector('text=Pause the class');
     await until('he reads it', async () => await bert.page.locator('.notice.paused').count() === 0, 15000);
-    await bert.page.setViewportSize(DESK);
+    await bert.page.setViewportSize(MAIN);
     await bert.page.waitForSelector('a[aria-label*="by Anna"]');
     await checkAccessible(bert.page, 'the class of a pupil');
     await shot(bert.page, 'pupil_desk');
@@ -223,10 +237,10 @@ test('a draft is read, a code replaced by keyboard, rules kept, a colleague adde
     assert.ok((await page.textContent('h1')).includes(TITLE));
     await checkAccessible(page, 'a draft');
     await shot(page, 'reader_desk');
-    await page.setViewportSize(PHONE);
+    await page.setViewportSize(OTHER);
     assert.ok(await fits(page), 'a draft on a phone');
     await shot(page, 'reader_phone');
-    await page.setViewportSize(DESK);
+    await page.setViewportSize(MAIN);
     await page.goBack();
     await page.waitForSelector('tbody tr');
 
@@ -266,10 +280,10 @@ test('a draft is read, a code replaced by keyboard, rules kept, a colleague adde
     await page.fill('#teacher', 'lee');
     await page.press('#teacher', 'Enter');
     await page.waitForSelector('[aria-label="Remove the teacher lee"]');
-    await page.setViewportSize(PHONE);
+    await page.setViewportSize(OTHER);
     assert.ok(await fits(page), 'the class on a phone');
     await shot(page, 'teacher_phone');
-    await page.setViewportSize(DESK);
+    await page.setViewportSize(MAIN);
     await go(classAt);
 });
 
@@ -280,7 +294,7 @@ test('somebody is taken out, outsiders find nothing, and the class ends with its
     await page.click('[aria-label="Take out Kid 22"]');
     await page.click('text=Keep the account');
     await until('24 are left', async () => await page.locator('tbody tr').count() === 24);
-    const stranger = await openPage(PHONE);
+    const stranger = await openPage(OTHER);
     await stranger.go('/class');
     await send(stranger.page, 'POST', '/register', { username: 'stranger', password: PASSWORD });
     await stranger.go(classAt);

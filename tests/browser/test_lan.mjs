@@ -7,7 +7,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 
-import { Player, World, closeBrowser } from './support.mjs';
+import { makePng } from './media.mjs';
+import { ask, find, openPage, openStudio, register, saved } from './studio.mjs';
+import { Player, World, closeBrowser, until } from './support.mjs';
 
 const ADDRESS = '10.77.0.1';
 const INSIDE = 'LAN_TEST_INSIDE';
@@ -70,4 +72,36 @@ test('over plain http at an address of the network one plays, and is told what i
     const ours = ada.complaints.filter((line) => !line.includes('untrustworthy'));
     assert.deepEqual(ours, []);
     await ada.close();
+});
+
+test('the Studio works there too: what is built is stored, a script is checked, an asset is uploaded, the place is played', async (t) => {
+    const up = await Up.start(join(place, '..'), () => ['--host', '0.0.0.0']);
+    t.after(() => up.stop());
+    const user = await openPage(up.port, { width: 1024, height: 700 }, {}, ADDRESS);
+    const { page } = user;
+    await user.go('/');
+    assert.equal(await register(page, 'maker', /link=([\w-]+)/.exec(up.output)?.[1]), 200);
+    const { body: { place_id: id } } = await ask(page, 'POST', '/api/drafts', { title: 'LAN', template: 'obby' });
+    await openStudio(user, id);
+    assert.equal(await page.evaluate(() => isSecureContext), false);
+    await page.click('[data-kit=block]');
+    await until('a block', async () => (await find(page, 'Block')).length === 1);
+    await saved(page);
+    // Hashes without the browser's cryptography: the file's content has to be named by its own.
+    await page.click('#tab-assets');
+    await page.setInputFiles('#asset-file', { name: 'dot.png', mimeType: 'image/png', buffer: makePng(4, 4, () => [9, 9, 9]) });
+    await page.waitForSelector('.assets li:has-text("assets/dot.png")');
+    await saved(page);
+    await page.evaluate(() => window.studio.openScript('Workspace/Lift.lua', 0));
+    const text = page.locator('.cm-content[aria-label="Workspace/Lift.lua"]');
+    await text.click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('function onStart(self) print("lift over plain http") end');
+    await page.locator('.script-foot', { hasText: 'No problems' }).waitFor();
+    await page.locator('.script-foot', { hasText: 'Saved' }).waitFor();
+    await page.click('[data-command=play]');
+    await page.locator('.console-list', { hasText: 'lift over plain http' }).waitFor({ timeout: 60_000 });
+    await page.screenshot({ path: join(screens, 'lan_studio.png') });
+    assert.deepEqual(user.complaints.filter((line) => !line.includes('untrustworthy')), []);
+    await user.context.close();
 });

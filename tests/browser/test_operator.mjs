@@ -2,15 +2,13 @@
 // with its evidence, a ban, featured places, a setting that holds at once, draining; by keyboard too.
 //   node test_operator.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { Player, World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+import { MAIN, OTHER, Player, World, checkAccessible, closeBrowser, openBrowser, sleep, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
-const PHONE = { width: 375, height: 740 };
-const DESK = { width: 1280, height: 800 };
 const MARKUP = '<img src=x onerror=alert(1)>"\'';
 const PASSWORD = 'a sea of violets';
 const SECTIONS = ['worlds', 'people', 'reports', 'approvals', 'featured', 'rules', 'invitations', 'jobs', 'log', 'audit',
@@ -63,9 +61,14 @@ const register = (page, username, more = {}) => ask(page, 'POST', '/register', {
 const shot = (page, name) => page.screenshot({ path: join(screens, `operator_${name}.png`), fullPage: true });
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
+// Links that are alone where they are, not in a sentence, and too small for a finger.
+const smallLinks = (page) => page.evaluate(() => [...document.querySelectorAll('.section a')].filter((link) =>
+    link.textContent.trim() === link.parentElement.textContent.trim() && link.getBoundingClientRect().height < 44)
+    .map((link) => link.outerHTML));
+
 before(async () => {
     up = await Up.start();
-    boss = await openPage(DESK);
+    boss = await openPage(MAIN);
     await boss.go('/account');
     const link = /link=([\w-]+)/.exec(up.output)?.[1];
     assert.equal((await register(boss.page, 'boss', { invitation: link })).status, 200);
@@ -78,7 +81,7 @@ after(async () => {
 });
 
 test('who is no operator reads a plain refusal', async () => {
-    const { context, page, complaints, go } = await openPage(PHONE);
+    const { context, page, complaints, go } = await openPage(OTHER);
     await go('/operator');
     await page.waitForSelector('h1:has-text("These pages are for operators")');
     await page.waitForSelector('a.button:has-text("Sign in")');
@@ -137,17 +140,38 @@ test('worlds are shown as they run; an announcement is heard; draining', async (
 });
 
 test('discover shows who plays now, without a reload, and rests while it is hidden', async () => {
-    const { context, page, complaints, go } = await openPage(DESK);
+    const { context, page, complaints, go } = await openPage(MAIN);
+    const streams = { open: new Set(), opened: 0 }; // connections to /api/live
+    page.on('request', (request) => {
+        if (new URL(request.url()).pathname === '/api/live') {
+            streams.open.add(request);
+            streams.opened += 1;
+        }
+    });
+    for (const ended of ['requestfailed', 'requestfinished']) {
+        page.on(ended, (request) => streams.open.delete(request));
+    }
     await go('/');
     await page.waitForSelector('.card:has-text("Island") .live:has-text("1 plays")');
-    const opened = await page.evaluate(() => performance.getEntriesByType('resource').length);
-    assert.ok(opened > 0);
+    await until('one stream is open', () => streams.open.size === 1);
+    // Headless Chromium never hides a tab by itself: the page is told that it is hidden, as a browser tells it.
+    const hide = (isHidden) => page.evaluate((hidden) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, value: hidden });
+        document.dispatchEvent(new Event('visibilitychange'));
+    }, isHidden);
+    await hide(true);
+    await until('the stream is closed', () => streams.open.size === 0, 5000);
+    const before = streams.opened;
+    await sleep(3000); // longer than the first pause after a failure
+    assert.equal(streams.opened, before, 'nothing is opened while it is hidden');
+    await hide(false);
+    await until('it follows again', () => streams.open.size === 1 && streams.opened === before + 1);
     assert.deepEqual(complaints, []);
     await context.close();
 });
 
 test('a report with its evidence leads to a ban, which cuts off at once and says why', async () => {
-    const ann = await openPage(PHONE);
+    const ann = await openPage(OTHER);
     await ann.go('/account');
     assert.equal((await register(ann.page, 'cleo')).status, 200);
     const { sessions } = (await ask(boss.page, 'GET', '/admin/sessions')).body;
@@ -161,6 +185,7 @@ test('a report with its evidence leads to a ban, which cuts off at once and says
     await page.waitForSelector('.quoted');
     assert.equal(await page.textContent('.quoted'), MARKUP, 'what strangers write stays text');
     await page.waitForSelector('.evidence li:has-text("<b>Bo</b>"):has-text("came")');
+    assert.deepEqual(await smallLinks(page), [], 'report: links that stand alone are 44 px high');
     await checkAccessible(page, 'report');
     await shot(page, 'report');
     await page.click('.ways button:has-text("Ban")');
@@ -176,7 +201,7 @@ test('a report with its evidence leads to a ban, which cuts off at once and says
     await page.click('button:has-text("Close as acted")');
     await page.waitForSelector('.badge:has-text("Acted")');
     await page.click('.sections a:has-text("People")');
-    await page.waitForSelector('section:has-text("Bans") li:has-text("was rude to Cleo")');
+    await page.waitForSelector('section:has-text("Bans") li:has-text("<b>Bo</b>"):has-text("was rude to Cleo (by boss)")');
     await page.fill('#person', 'LEO');
     await page.press('#person', 'Enter');
     await page.waitForSelector('tbody a:text-is("cleo")');
@@ -205,13 +230,13 @@ test('a featured place is on the front page of a guest; a setting holds at once'
     await page.click('[aria-label="Move Island up"]');
     await page.click('button:text-is("Save")');
     await page.waitForSelector('.outcome:has-text("Saved.")');
-    const guest = await openPage(PHONE);
+    const guest = await openPage(OTHER);
     await guest.go('/');
     await guest.page.waitForSelector('section:has(h2:has-text("<img")) .card .title');
     assert.deepEqual(await guest.page.locator('section:has(h2:has-text("<img")) .title').allTextContents(), ['Island', 'Obby']);
     await page.click('.sections a:has-text("Settings")');
     await page.selectOption('#setting-registration', 'invite');
-    await page.waitForSelector('.outcome:has-text("registration is invite now.")');
+    await page.waitForSelector('.outcome:has-text("Who may register: who has an invitation now.")');
     assert.equal((await register(guest.page, 'late')).body.error.code, 'invitation_required');
     await page.fill('#words', 'x\nok-word');
     await page.click('button:has-text("Save words")');
@@ -241,25 +266,41 @@ test('a featured place is on the front page of a guest; a setting holds at once'
     await guest.context.close();
 });
 
-test('a backup is made; every page fits a phone, is accessible and complains of nothing', async () => {
+test('a backup is cancelled, another is made; every page fits a phone, is accessible and complains of nothing', async () => {
     const { page, complaints } = boss;
     await page.click('.sections a:has-text("Storage")');
     await page.waitForSelector('tbody tr:has-text("<i>Maker</i>")');
+    const large = join(up.folder, 'blobs', 'large');
+    writeFileSync(large, '');
+    truncateSync(large, 2 ** 31); // takes some seconds to copy
+    await page.click('button:has-text("Back up now")');
+    await page.click('dialog .danger');
+    await page.click('button:has-text("Cancel the backup")');
+    await page.waitForSelector('[role=status]:has-text("The backup was cancelled")');
+    assert.equal(await page.locator('code:has-text(".tar")').count(), 0);
+    rmSync(large);
     await page.click('button:has-text("Back up now")');
     await page.click('dialog .danger');
     await page.waitForSelector('text=is complete.');
-    await page.setViewportSize(PHONE);
+    await page.setViewportSize(OTHER);
     for (const section of SECTIONS) {
         await page.click(`.sections a[href="/operator${section === 'worlds' ? '' : `/${section}`}"]`);
         await page.waitForSelector('.sections a[aria-current=page]');
         await until(`${section} is loaded`, async () => (await page.textContent('.section')).length > 40 &&
             await page.locator('.section .trouble').count() === 0);
+        assert.deepEqual(await smallLinks(page), [], `${section}: links that stand alone are 44 px high`);
         await checkAccessible(page, section);
         await shot(page, `phone_${section}`);
         assert.ok(await fits(page), `${section}: nothing is cut off`);
     }
     await boss.go('/operator/audit');
-    await page.waitForSelector('tbody tr:has-text("settings")');
+    await page.waitForSelector('tbody tr:has-text("settings"):has(a:text-is("boss"))');
+    // Opened by itself, a table has its style, and the chosen section is in sight.
+    assert.equal(await page.locator('tbody td').first().evaluate((cell) => getComputedStyle(cell).borderBottomStyle), 'solid');
+    assert.ok(await page.locator('.sections a[aria-current=page]').evaluate((link) => {
+        const box = link.getBoundingClientRect();
+        return box.left >= 0 && box.right <= innerWidth;
+    }), 'Audit is in sight');
     assert.ok(!(await page.textContent('tbody')).includes('this machine'), 'every act has somebody’s name');
     await page.goBack();
     await page.waitForSelector('.sections a[aria-current=page]:has-text("Version")');

@@ -56,7 +56,8 @@ test('the same inputs in this browser and in native builds give the same hashes'
     const page = await context.newPage();
     await page.addScriptTag({
         type: 'module',
-        content: `${part('../../web/src/core/bridge.ts')}
+        content: `const packFiles = (() => { ${part('../../web/src/core/packed_files.ts')} return packFiles; })();
+            ${part('../../web/src/core/bridge.ts')}
             ${part('../wasm/stage.mjs')}
             const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
             window.play = async (wasm, files) => playSession(

@@ -274,6 +274,19 @@ test('a place without digging and weapons does not speak of them', async () => {
     assert.doesNotMatch(help, /dig|fill|shoot|build/);
     await bo.page.getByText('Nobody has finished yet').waitFor();
     await bo.close();
+    // On a phone: no button to fire with, and the board says what it counts.
+    const cy = await Player.open(plain.port, 'Cy', { context: await (await openBrowser()).newContext({
+        viewport: PHONE, hasTouch: true, serviceWorkers: 'block' }) });
+    await cy.playing();
+    await cy.page.touchscreen.tap(200, 300);
+    const touch = cy.page.locator('.touch');
+    await touch.getByRole('button', { name: 'Jump', exact: true }).waitFor();
+    assert.equal(await touch.getByRole('button', { name: 'Fire', exact: true }).count(), 0);
+    const cell = cy.page.locator('#board .own td').first();
+    await cell.waitFor();
+    assert.match(await cell.evaluate((each) => getComputedStyle(each, '::before').content), /Stage/);
+    await cy.page.screenshot({ path: join(process.argv[5], 'screen-plain-phone.png') });
+    await cy.close();
     await plain.stop();
 });
 

@@ -11,11 +11,9 @@ import { crc32 } from 'node:zlib';
 
 import { makeQr } from '../../web/src/site/qr.ts';
 
-import { World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+import { MAIN, OTHER, World, checkAccessible, closeBrowser, drawSeldom, openBrowser, until } from './support.mjs';
 
 const [program, , place, screens] = process.argv.slice(2);
-const PHONE = { width: 375, height: 740 };
-const DESK = { width: 1280, height: 800 };
 const MARKUP = '<img src=x onerror=alert(1)>"\'';
 let up = null;
 // Another site, whose pages may show the game inside them: whatever is asked for, with the address after the ?.
@@ -31,6 +29,7 @@ class Up extends World {
 // A browser of its own; what the page complains about is collected, and nothing may leave the server.
 async function openPage(viewport, options = {}) {
     const context = await (await openBrowser()).newContext({ viewport, ...options });
+    await drawSeldom(context);
     const page = await context.newPage();
     const complaints = [];
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -62,7 +61,8 @@ after(async () => {
 });
 
 test('a guest finds a place and plays it', async () => {
-    for (const [viewport, name] of [[DESK, 'desk'], [PHONE, 'phone']]) {
+    for (const viewport of [MAIN, OTHER]) {
+        const name = viewport.width < 500 ? 'phone' : 'desk';
         const { context, page, complaints, go } = await openPage(viewport);
         await go('/');
         await page.waitForSelector('.card a');
@@ -70,27 +70,26 @@ test('a guest finds a place and plays it', async () => {
         await shot(page, `discover_${name}`);
         await page.locator('.card a', { hasText: 'Obby' }).first().click();
         await page.waitForSelector('h1:has-text("Obby")');
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'content', 'Tab goes on with the new page');
         assert.equal(await page.title(), 'Obby · Sandlot');
         await checkAccessible(page, `place, ${name}`);
         await shot(page, `place_${name}`);
         assert.ok(await page.evaluate(() =>
             document.documentElement.scrollWidth <= innerWidth), `${name}: nothing is cut off`);
-        if (name === 'desk') {
-            await page.click('.play');
-            await page.waitForSelector('#name');
-            await page.fill('#name', 'Ada');
-            await page.press('#name', 'Enter');
-            await until('she plays', async () =>
-                (await page.evaluate(() => window.sandlot.inspect())).phase === 'playing');
-            assert.match(page.url(), /\/play\/[A-Z0-9]+$/);
-        }
+        await page.click('.play');
+        await page.waitForSelector('#name');
+        await page.fill('#name', 'Ada');
+        await page.press('#name', 'Enter');
+        await until('she plays', async () =>
+            (await page.evaluate(() => window.sandlot.inspect())).phase === 'playing');
+        assert.match(page.url(), /\/play\/[A-Z0-9]+$/);
         assert.deepEqual(complaints, []);
         await context.close();
     }
 });
 
 test('search follows what is typed; back, forward and reloading show the same', async () => {
-    const { context, page, go } = await openPage(DESK);
+    const { context, page, go } = await openPage(MAIN);
     await go('/');
     await page.waitForSelector('.card a');
     await page.fill('[type=search]', 'isl');
@@ -110,8 +109,11 @@ test('search follows what is typed; back, forward and reloading show the same', 
 });
 
 test('a room is joined by its code, and a wrong code is said at its field', async () => {
-    const { context, page, go } = await openPage(DESK);
+    const { context, page, go } = await openPage(MAIN);
     await go('/');
+    await page.waitForSelector('#room-code');
+    await page.click('.code button');
+    await page.waitForSelector('#room-said.wrong:has-text("Type the code")');
     await page.fill('#room-code', 'nowhere');
     await page.press('#room-code', 'Enter');
     await until('it says so', async () =>
@@ -132,28 +134,43 @@ const qrRows = (page) => page.evaluate(() => {
     return rows.map((row) => row.join(''));
 });
 
-async function register(page, username, invitation) {
+async function register(page, username) {
     return page.evaluate(async (body) => (await fetch('/register', {
         method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
         body: JSON.stringify({ ...body, password: 'a sea of violets' }),
-    })).status, invitation === undefined ? { username } : { username, invitation });
+    })).status, { username });
 }
 
-// The one who may make places: by the password, or, the first time, by the link that the server prints.
+// The one who may make places signs in: registerMaker() made the account.
 async function becomeMaker(page) {
-    const status = await page.evaluate(async () => (await fetch('/login', {
+    return page.evaluate(async () => (await fetch('/login', {
         method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
         body: JSON.stringify({ username: 'maker', password: 'a sea of violets' }),
     })).status);
-    return status === 200 ? status : register(page, 'maker', /link=([\w-]+)/.exec(up.output)?.[1]);
+}
+
+// The first account of an installation, by the link that the server prints, as a person does it.
+async function registerMaker({ page, go }) {
+    await go(`/account?link=${/link=([\w-]+)/.exec(up.output)?.[1]}&next=%2Fcreate`);
+    const form = page.locator('form[data-form=register]');
+    await form.locator('[name=username]').fill('maker');
+    await form.locator('[name=password]').fill('a sea of violets');
+    await form.locator('button[type=submit]').click();
+    await page.waitForSelector('h1:has-text("Your recovery codes")');
+    await page.click('button:has-text("go on")');
+    await page.waitForURL(/\/create$/);
 }
 
 test('an account has favourites, a private world with a link, and may report', async () => {
-    const { context, page, complaints, go } = await openPage(DESK);
+    const { context, page, complaints, go } = await openPage(MAIN);
     await go('/place/place_obby');
     await page.waitForSelector('h1:has-text("Obby")');
     await page.click('button:has-text("Favourite")');
     await until('it says to sign in', async () => /Sign in/.test(await page.textContent('.opinion')));
+    await page.click('button:has-text("Report")');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog .wrong:has-text("Sign in to do this.") a[href="/account?next=%2Fplace%2Fplace_obby"]');
+    await page.keyboard.press('Escape');
     assert.equal(await register(page, 'grace'), 200);
     await page.reload();
     await page.waitForSelector('.who:has-text("grace")');
@@ -188,17 +205,20 @@ test('an account has favourites, a private world with a link, and may report', a
 });
 
 test('without JavaScript a place says what it is; what is not there says so', async () => {
-    const plain = await openPage(PHONE, { javaScriptEnabled: false });
+    const plain = await openPage(OTHER, { javaScriptEnabled: false });
     await plain.go('/place/place_obby');
     assert.match(await plain.page.textContent('main'),
         /Obby[^]*Jump from block to block[^]*Versions[^]*r1[^]*JavaScript/);
     await shot(plain.page, 'plain');
     await plain.context.close();
-    const { context, page, go } = await openPage(PHONE);
-    for (const path of ['/place/nowhere', '/place/%E0%A4%A', `/place/${encodeURIComponent(MARKUP)}`]) {
+    const { context, page, go } = await openPage(OTHER);
+    for (const path of ['/place/nowhere', '/place/%E0%A4%A', `/place/${encodeURIComponent(MARKUP)}`, '/no/such/address']) {
         await go(path);
         await page.waitForSelector('h1:has-text("There is nothing here")');
+        await page.waitForSelector('.empty a:has-text("Sign in")');
     }
+    assert.equal(await page.getAttribute('.empty a:has-text("Sign in")', 'href'), '/account?next=%2Fno%2Fsuch%2Faddress');
+    assert.equal(await page.title(), 'There is nothing here · Sandlot');
     await checkAccessible(page, 'nothing here');
     await context.close();
 });
@@ -245,12 +265,12 @@ async function upload(page, file, notes) {
     await page.click('button:has-text("Upload")');
 }
 
-test('a creator makes a place from a template, is led to publish and list it, and another one plays it', async () => {
-    const { context, page, complaints, go } = await openPage(DESK);
+test('a creator registers, makes a place from a template, is led to publish and list it, and another one plays it', async () => {
+    const maker = await openPage(OTHER);
+    const { context, page, complaints, go } = maker;
     await go('/create');
     await page.waitForSelector('text=Guests have none');
-    assert.equal(await becomeMaker(page), 200);
-    await page.reload();
+    await registerMaker(maker);
     await page.waitForSelector('text=You have no place yet');
     await checkAccessible(page, 'create');
     await shot(page, 'create');
@@ -262,7 +282,7 @@ test('a creator makes a place from a template, is led to publish and list it, an
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/create\/place_a-course/);
-    await page.waitForSelector('.lead:has-text("Publish the draft")');
+    await page.waitForSelector('.lead:has-text("Open it in the Studio")');
     assert.match(await page.getAttribute('a:has-text("Play the draft")', 'href'), /place=place_a-course.*&channel=draft$/);
     const managed = new URL(page.url()).pathname;
     await page.fill('#draft-notes', 'the first one');
@@ -286,6 +306,7 @@ test('a creator makes a place from a template, is led to publish and list it, an
     await shot(page, 'manage');
     await page.click('.lead button:has-text("Make r1 live")');
     await page.waitForSelector('.lead', { state: 'detached' });
+    assert.equal(await page.inputValue('#tags'), 'NOT A TAG!', 'also when something else changes the place');
     assert.doesNotMatch(await page.textContent('main'), /promote/);
     await page.click('a:has-text("See its page")');
     await page.waitForSelector('.about h3:has-text("Jump!")');
@@ -300,11 +321,11 @@ test('a creator makes a place from a template, is led to publish and list it, an
     await page.click('a:has-text("for-two")');
     await page.waitForSelector('.card a:has-text("A course")');
     // Somebody else finds and plays it, and its maker sees what its scripts cost meanwhile.
-    const other = await openPage(PHONE);
+    const other = await openPage(MAIN);
     await other.go('/search?tag=for-two');
     await other.page.click('.card a:has-text("A course")');
     await other.page.waitForSelector('.about h3');
-    await shot(other.page, 'its_page_phone');
+    await shot(other.page, 'its_page_other');
     assert.ok(await other.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off');
     await other.page.click('.play');
     await other.page.waitForSelector('#name');
@@ -315,17 +336,17 @@ test('a creator makes a place from a template, is led to publish and list it, an
         (await other.page.evaluate(() => window.sandlot.inspect())).phase === 'playing');
     await page.waitForSelector('th:has-text("ServerScriptService/Game")');
     await shot(page, 'scripts');
-    await page.setViewportSize(PHONE);
-    await shot(page, 'manage_phone');
+    await page.setViewportSize(MAIN);
+    await shot(page, 'manage_other');
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off');
-    await checkAccessible(page, 'manage, phone');
+    await checkAccessible(page, 'manage, the other width');
     assert.deepEqual([...complaints, ...other.complaints], []);
     await other.context.close();
     await context.close();
 });
 
 test('a creator uploads files, compares, rolls back, forks; a hostile file is refused with its rule', async () => {
-    const { context, page, complaints, go } = await openPage(DESK);
+    const { context, page, complaints, go } = await openPage(MAIN);
     const { good, more, hostile } = makeFiles();
     await go('/create');
     assert.equal(await becomeMaker(page), 200);
@@ -370,20 +391,33 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     await page.click('button:has-text("Put it into the trash")');
     await page.waitForURL(/\/create$/);
     await page.click('button:has-text("Take it out of the trash")');
-    await page.waitForSelector('a:has-text("Island")');
+    await page.click('a:has-text("Island")');
+    // Away for good, which asks once.
+    await page.click('button:has-text("Put it into the trash")');
+    await page.click('button:has-text("Delete it for good")');
+    await page.waitForSelector('dialog[open]:has-text("Nobody can bring it back")');
+    await checkAccessible(page, 'delete for good');
+    await shot(page, 'purge');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await page.waitForSelector('button:has-text("Take it out of the trash")');
+    await page.click('button:has-text("Delete it for good")');
+    await page.click('dialog .danger');
+    await page.waitForSelector('button:has-text("Delete it for good")', { state: 'detached' });
+    assert.equal(await page.locator('.mine:has-text("Island")').count(), 0);
     assert.deepEqual(complaints, []);
     await context.close();
 });
 
 test('a tester finds the way into the draft, and nothing to change', async () => {
-    const maker = await openPage(DESK);
+    const maker = await openPage(MAIN);
     await maker.go('/create');
     assert.equal(await becomeMaker(maker.page), 200);
     const ask = (page, method, path, body) => page.evaluate(async ([how, where, what]) => (await fetch(where, {
         method: how, headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' }, body: JSON.stringify(what),
     })).json(), [method, path, body]);
     const { place_id: id } = await ask(maker.page, 'POST', '/api/drafts', { title: 'Secret', template: 'blank' });
-    const { context, page, complaints, go } = await openPage(DESK);
+    const { context, page, complaints, go } = await openPage(MAIN);
     await go('/');
     assert.equal(await register(page, 'tess'), 200);
     await ask(maker.page, 'PUT', `/api/places/${id}/team/tess`, { role: 'tester' });
@@ -408,7 +442,7 @@ test('a tester finds the way into the draft, and nothing to change', async () =>
 
 // A page of another site with one of ours inside it.
 async function openFrame(host, path) {
-    const context = await (await openBrowser()).newContext({ viewport: DESK });
+    const context = await (await openBrowser()).newContext({ viewport: MAIN });
     const page = await context.newPage();
     const address = encodeURIComponent(`http://127.0.0.1:${up.port}${path}`);
     await page.goto(`http://${host}:${friend.address().port}/?${address}`);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { World, closeBrowser, openBrowser, until } from './support.mjs';
+import { World, checkAccessible, closeBrowser, onlyInAll, openBrowser, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const DESK = { width: 1280, height: 800 };
@@ -77,6 +77,11 @@ test('a fault is shown while typing, opened by a click, fixed and saved', async 
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\nlocal broken = = 3\n');
     await page.locator('.script-foot .wrong').waitFor();
+    // The help of a call's arguments is there while one types them, and goes with the focus.
+    await page.keyboard.type('World.Spawn(');
+    await page.locator('.cm-tooltip', { hasText: 'Spawn' }).first().waitFor();
+    await page.locator('#tab-problems').focus();
+    await page.locator('.cm-tooltip').waitFor({ state: 'detached' });
     await page.locator('.status button.wrong').click(); // the list of problems
     await page.locator('.lines button', { hasText: 'Workspace/Lift.lua' }).first().waitFor();
     const numbers = await page.evaluate(() => [window.studio.problemCount.value, window.studio.errorCount.value]);
@@ -124,6 +129,7 @@ test('a place is played beside its script, a change runs at once, and nothing of
     assert.equal((await drawn).status(), 200, 'its picture is drawn');
     assert.deepEqual(missing, []);
     await shot('play');
+    await checkAccessible(page, 'playing'); // Stop, in the bar and above the game, can be read
     assert.equal(await hash(), before);
     await editor('Workspace/Lift.lua').click();
     await page.keyboard.press('Control+A');
@@ -158,10 +164,80 @@ test('two people and one file: both texts are shown, and a person chooses', asyn
         await page.getByRole('button', { name: 'Compare and choose' }).click();
         await page.locator('.cm-merge-b').waitFor();
         await shot('conflict');
+        if (number === '0') { // nothing is written or lost until a person has chosen
+            await page.getByRole('button', { name: 'Decide later' }).click();
+            await page.locator('.cm-merge-b').waitFor({ state: 'detached' });
+            assert.match(await editor(path).textContent(), /-- mine 0/);
+            assert.match(await fileOf(id, path), /^-- theirs 0/);
+            await page.locator('.status .saved', { hasText: 'A script is not saved' }).waitFor();
+            await page.getByRole('button', { name: 'Compare and choose' }).click();
+            await page.locator('.cm-merge-b').waitFor();
+        }
         await page.getByRole('button', { name: choice }).click();
         await until(`${choice}: ${expected}`, async () => (await fileOf(id, path)).startsWith(expected));
         await page.locator('.script-foot', { hasText: 'Saved' }).waitFor();
     }
+});
+
+test('one person writes a file, another reads along and takes over by a click; a save that fails is said above the text', { skip: onlyInAll }, async () => {
+    const id = await page.evaluate(() => window.studio.place);
+    const path = 'Workspace/Lift.lua';
+    await openScript(path);
+    await editor(path).click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('-- first');
+    const second = await page.context().newPage();
+    await second.goto(`http://127.0.0.1:${up.port}/studio/${id}`);
+    await second.waitForFunction(() => window.studio?.document?.isOpen === true, null, { timeout: WAIT_MS });
+    await second.evaluate((file) => window.studio.openScript(file, 0), path);
+    const text = second.locator(`.cm-content[aria-label="${path}"]`);
+    await second.locator('.script-banner', { hasText: 'maker is writing this file' }).waitFor({ timeout: WAIT_MS });
+    await text.click();
+    await second.keyboard.type('refused');
+    assert.doesNotMatch(await text.textContent(), /refused/);
+    await second.getByRole('button', { name: 'Take over' }).click();
+    await second.locator('.script-banner').waitFor({ state: 'detached' });
+    await page.locator('.script-banner', { hasText: 'is writing this file' }).waitFor();
+    await text.click();
+    await second.keyboard.type('taken');
+    await until('the other one reads along', async () => /taken/.test(await editor(path).textContent()));
+    await second.close();
+    await page.locator('.script-banner').waitFor({ state: 'detached' }); // nobody writes it any more
+    // The server takes nothing for a while.
+    await page.route('**/blob/*', (route) => route.request().method() === 'PUT'
+        ? route.fulfill({ status: 409, contentType: 'application/json', body: '{"error":{"code":"quota","message":"there is no room for it"}}' })
+        : route.continue());
+    await editor(path).click();
+    await page.keyboard.type('-- second');
+    const banner = page.locator('.script-banner.wrong', { hasText: 'Not saved: there is no room for it' });
+    await banner.waitFor();
+    await page.unroute('**/blob/*');
+    await banner.getByRole('button', { name: 'Try again' }).click();
+    await banner.waitFor({ state: 'detached' });
+    await until('it is saved', async () => (await fileOf(id, path)).includes('-- second'));
+});
+
+test('a plain-language script has the Lua that was made of it beside it, with what is new marked, and is accepted', async () => {
+    const id = await page.evaluate(() => window.studio.place);
+    const made = (body, reviewed) => `-- made from Workspace/Door.soul · sha256:${'a'.repeat(64)} · source:${'b'.repeat(64)} · body:none · reviewed:${reviewed} · model:none\n${body}`;
+    const write = (path, text) => page.evaluate(([file, what]) => window.studio.files.write(file, new TextEncoder().encode(what),
+        window.studio.files.hashOf(file), 'Write'), [path, text]);
+    const first = 'function onStart(self)\n    print("one")\nend\n';
+    await write('Workspace/Door.soul', 'Say one.\n');
+    await write('Workspace/Door.soul.lua', made(first, 'none'));
+    await openScript('Workspace/Door.soul');
+    await page.getByRole('button', { name: 'I have reviewed it' }).click();
+    await page.getByText('You have reviewed this Lua.').waitFor();
+    let hash = '';
+    await until('the hash is in the file', async () => {
+        hash = /reviewed:([0-9a-f]{64})/.exec(await fileOf(id, 'Workspace/Door.soul.lua'))?.[1] ?? '';
+        return hash !== '';
+    });
+    await write('Workspace/Door.soul.lua', made(first.replace('one', 'two'), hash));
+    await page.locator('.cm-changedLine', { hasText: 'two' }).waitFor();
+    await page.locator('.cm-deletedChunk', { hasText: 'one' }).waitFor();
+    assert.equal(await page.locator('.cm-changedLine').count(), 1, 'only what is new');
+    await shot('soul');
 });
 
 test('TypeScript has diagnostics and completion, and plays', async () => {

@@ -98,6 +98,20 @@ class Schema:
         """`known` is what the file holds now; None: there is none."""
         return b"\7" + block(path.encode()) + hash_of(content) + hash_of(known)
 
+    @staticmethod
+    def paste(digest, seed=1):
+        return b"\6" + digest + varint(seed) + varint(0) + bytes(12)
+
+    def clip(self, document, ids=None):
+        """Everything at the top of a document (edit_doc_write), or those entities, as core/edit/clip.h has it."""
+        reader = Reader(document[len(self.head):])
+        reader.block(), reader.block()
+        for _ in range(reader.varint()):
+            reader.varint(), reader.block()
+        records = {reader.varint(): reader.block() for _ in range(reader.varint())}
+        chosen = [record for number, record in records.items() if ids is None or number in ids]
+        return self.head + varint(len(chosen)) + b"".join(block(record) for record in chosen)
+
     def transaction(self, *ops):
         return self.head + b"".join(ops)
 
@@ -113,7 +127,7 @@ class Editor:
             status, answer = up.post(f"/api/places/{place}/edit", None, token)
             check(status == 200, f"POST edit says {status}: {answer}")
             ticket, self.can_write = answer["ticket"], answer["can_write"]
-        self.socket = WebSocket(up.port, f"/api/places/{place}/edit", PROTOCOL)
+        self.socket = WebSocket(up.port, f"/api/places/{place}/edit?ticket={ticket}", PROTOCOL)
         check(self.socket.status == 101, self.socket.head)
         hello = {"kind": "hello", "ticket": ticket, "epoch": epoch, "seq": seq}
         if resume:

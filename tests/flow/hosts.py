@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from support import Player, World, check, wait_until
+from support import Database, Player, World, check, wait_until
 
 
 class Host(World):
@@ -17,7 +17,8 @@ class Host(World):
     def __init__(self, program, places, data, *options, before=None):
         self.lines = []
         self.process = subprocess.Popen(
-            [program, "host", *places, "--data", data, "--port", "0", "--allow-weak-jail", *options],
+            [program, "host", *places, "--data", data, "--port", "0", "--allow-weak-jail",
+             *Database.options(data), *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             preexec_fn=before)
         self.reader = threading.Thread(target=self._read, daemon=True)

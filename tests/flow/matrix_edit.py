@@ -12,10 +12,9 @@ HASH = hashlib.sha256(CONTENT).hexdigest()
 
 
 def opened(server):
-    """A draft that somebody edits, and its owner."""
+    """A draft that somebody edits, and the address of its socket."""
     name, place = draft(server)
-    server.post(f"/api/places/{place}/edit", None, name)
-    return name, place
+    return place, server.post(f"/api/places/{place}/edit", None, name)["address"]
 
 
 def editing(server):
@@ -24,8 +23,8 @@ def editing(server):
 
 
 def connecting(server):
-    _, place = opened(server)
-    return Ask(place_id=place, protocol=PROTOCOL)
+    place, address = opened(server)
+    return Ask(place_id=place, protocol=PROTOCOL, query={"ticket": address.split("ticket=")[1]})
 
 
 def uploading(server):
@@ -42,8 +41,8 @@ def downloading(server):
 def many_sockets(server):
     """An address has at most 64, in two drafts that take 48 each."""
     address = ["X-Forwarded-For: 198.51.100.8"]
-    places = [opened(server)[1] for _ in range(2)]
-    links = [WebSocket(server.up.port, f"/api/places/{places[i % 2]}/edit", PROTOCOL, headers=address)
+    paths = [opened(server)[1] for _ in range(2)]
+    links = [WebSocket(server.up.port, paths[i % 2], PROTOCOL, headers=address)
              for i in range(65)]
     last = links[-1]
     head = dict(line.split(": ", 1) for line in last.head.split("\r\n")[1:])

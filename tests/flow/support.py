@@ -5,6 +5,7 @@ A test file is a program: `test_world.py PROGRAM PLACES [TEST]`. Tests are its f
 gets a fresh folder.
 """
 
+import atexit
 import base64
 import http.client
 import json
@@ -51,6 +52,42 @@ def wait_until(condition, what, seconds=15.0):
     raise Failure(f"not within {seconds * PATIENCE} s: {what}")
 
 
+class Database:
+    """With STORE=postgres in the environment, what a data folder would hold is on a PostgreSQL server
+    that starts with the first test and ends with the last: a schema for each data folder."""
+
+    server = None
+    folders = {}
+
+    @classmethod
+    def url(cls, folder):
+        """None: SQLite, in the data folder."""
+        if os.environ.get("STORE") != "postgres":
+            return None
+        if cls.server is None:
+            sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+            import postgres  # pylint: disable=import-outside-toplevel
+            running = postgres.Running()
+            cls.server = running.__enter__()
+            atexit.register(running.__exit__)
+        folder = os.path.realpath(folder)
+        if folder not in cls.folders:
+            cls.folders[folder] = f"folder{len(cls.folders)}"
+            cls.server.ask(f"CREATE SCHEMA {cls.folders[folder]};")
+        return f"{cls.server.url()}?options=-csearch_path%3D{cls.folders[folder]}"
+
+    @classmethod
+    def options(cls, folder):
+        url = cls.url(folder)
+        return ["--store", url] if url else []
+
+
+def needs_file():
+    """Of a test that looks into the database file."""
+    if os.environ.get("STORE") == "postgres":
+        raise Skip("it is about SQLite's file")
+
+
 class World:
     """`sandlot world` on any free port, with what it prints. Without a data folder everything is in
     the place's own .sandlot."""
@@ -58,7 +95,7 @@ class World:
     @staticmethod
     def arguments(place, data, options):
         return ["world", "--place", place, "--port", "0", *(["--data", data] if data else []),
-                "--allow-weak-jail", *options]
+                *Database.options(data or place), "--allow-weak-jail", *options]
 
     def __init__(self, program, place, data, *options, wait=True):
         self.lines = []

@@ -583,5 +583,38 @@ def test_classes_handouts(program, _places, folder):
         up.kill()
 
 
+def test_classes_handout_cancelled(program, _places, folder):
+    """Who was given a place keeps it, the others get none; once more gives it to them, and a kill does not bring it back."""
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        kim, lee = teacher(up, boss, "kim"), teacher(up, boss, "lee")
+        made, _ = school_class(up, kim, "5b", [f"Kid {number}" for number in range(PUPILS)])
+        begun = begin_handout(up, kim, made, title="Our town")
+        at = f"/api/classes/{made}/handouts/{begun['handout']}"
+        check(ask(up, "DELETE", at, lee)[0] == 404, "a teacher of another class cancels")
+        check(ask(up, "DELETE", f"/api/classes/{made}/handouts/none", kim)[0] == 404, "no such handout")
+        check(good(ask(up, "DELETE", at, kim))["state"] in ("stopping", "cancelled"), "it is cancelled")
+        ended = wait_until(lambda: (lambda one: one if one["state"] != "stopping" else None)(
+            good(ask(up, "GET", at, kim))), "it stops")
+        check(ended["state"] == "cancelled" and ended["given"] < PUPILS and ended["failed"] == 0, ended)
+        time.sleep(1)
+        places = places_of(up, kim, made)
+        check(len(places) == ended["given"], f"{len(places)} places, {ended}")
+        for place in list(places.values())[:3]:
+            check(good(ask(up, "GET", f"/api/places/{place}/draft", kim))["files"], "a draft is empty")
+        check(good(ask(up, "DELETE", at, kim))["state"] == "cancelled", "twice is once")
+        up.kill()
+        up = People(program, folder, variables=SECRET)
+        check(good(ask(up, "GET", at, kim)) == ended, "it goes on after a restart")
+        rest = hand_out(up, kim, made, title="Our town")
+        check((rest["state"], rest["given"], rest["had"]) == ("done", PUPILS - ended["given"], ended["given"]), rest)
+        check(len(places_of(up, kim, made)) == PUPILS, "somebody has none, or two")
+        check(good(ask(up, "DELETE", at, kim))["state"] == "done", "what has ended is cancelled")
+        up.stop()
+    finally:
+        up.kill()
+
+
 if __name__ == "__main__":
     sys.exit(run(dict(globals()), sys.argv))

@@ -347,7 +347,7 @@ JSON_COMMANDS = (
                                              "--truth", "--frames", "--ramp", "--ledger", "--check")),
 )
 # test_tools.py, test_publish.py, test_creator.py, test_spells.py, test_downloads.py
-ASK_A_SERVER = {"login", "worlds", "logs", "top", "user", "invite", "publish", "place", "reports", "moderate", "spell",
+ASK_A_SERVER = {"login", "worlds", "logs", "top", "user", "invite", "publish", "place", "reports", "moderate", "spell", "drain",
                 "export-cdn"}
 NOBODY = 65534
 WEAK = "--allow-weak-jail"  # all of them have it

@@ -23,6 +23,7 @@ NOT_FROM_OUTSIDE = {
     "handshake_timeout": "only when the host does not answer the world; unit test of sessions",
     "busy": "needs a host that is busy for as long as thousands ask; or a body that does not leave",
     "stopping": "sessions are told `stopped` first, and no new ones are let in; a second lock",
+    "moved": "needs a second host on the same database; test_peers.py",
     "kicked": "an operator's act; unit test of sessions",
     "banned": "an operator's act; test_admin.py",
     "forbidden": "there are private worlds only with accounts; test_worlds.py",
@@ -658,6 +659,127 @@ def test_conformance_remote_values(program, places, folder):
         refusal = heard("refusal")
         expect(refusal["invokeId"] == 78 and
                base64.b64decode(refusal["payload"]) == b"the scripts have changed", f"{refusal}")
+        session.close()
+        world.stop()
+    finally:
+        world.kill()
+
+
+# --- changed parts of the scene -------------------------------------------------------------------
+
+TILES = 3000
+CHANGES = """
+function onStart()
+  for i = 0, 1999 do World.Find('T'..i).Color = string.format('#%06x', i + 1)
+    if i % 200 == 0 then task.wait() end end
+  for i = 2000, 2499 do local t = World.Find('T'..i) t.Position = t.Position + Vector3.new(0, 0.25, 0) end
+  for i = 2500, 2999 do local t = World.Find('T'..i)
+    t:SetAttribute('Price', i) t:SetAttribute('Secret', 'hidden'..i, {visibility = 'server'})
+    t:AddTag('sold') end
+end
+"""
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        self.at += count
+        expect(self.at <= len(self.data), "a row that ends too soon")
+        return self.data[self.at - count:self.at]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def text(self):
+        return self.take(self.varint()).decode()
+
+
+def read_attributes(data):
+    """As the page describes them; numbers alone are needed here."""
+    reader = Reader(data)
+    expect(reader.text() == "", "a name")
+    found, tags = {}, []
+    while (kind := reader.take(1)[0]) != 0:
+        expect(kind == 2, f"a value of type {kind}")
+        name = reader.text()
+        found[name] = struct.unpack("<d", reader.take(8))[0]
+    while (length := reader.varint()) != 0:
+        tags.append(reader.take(length).decode())
+    expect(reader.at == len(data), "bytes after the tags")
+    return found, tags
+
+
+def read_rows(data, parts):
+    """Positions, attributes, and paints in which only the colour is other than the default."""
+    reader, part = Reader(data), 0
+    while reader.at < len(data):
+        part += reader.varint()
+        groups = reader.take(1)[0]
+        row = parts.setdefault(part, {})
+        if groups & 1:
+            row["p"] = struct.unpack("<fff", reader.take(12))
+        if groups & 16:  # a bit for each of seven members, the first is the colour
+            bits = int.from_bytes(reader.take(4), "little")
+            expect(bits & 127 == 1, f"a paint of {bits:x}")
+            row["colour"] = bits >> 7
+        if groups & 32:
+            row["attributes"], row["tags"] = read_attributes(reader.take(reader.varint()))
+
+
+def test_conformance_changed_parts_of_the_scene(program, places, folder):
+    """2,000 recoloured parts, 500 moved ones and 500 with attributes: a JSON session has all of them."""
+    place = os.path.join(folder, "floor")
+    os.makedirs(os.path.join(place, "ServerScriptService"))
+    entities = [{"id": 1, "name": "Start", "type": "spawn", "transform": {"position": [30, 1, 25]}}]
+    entities += [{"id": i + 2, "name": f"T{i}", "type": "part", "shape": {"size": [1, 1, 1]},
+                  "transform": {"position": [i % 60 + 0.5, -0.5, i // 60 + 0.5]}} for i in range(TILES)]
+    for name, value in (("place.json", {"format": 1, "name": "Floor", "limits": {"viewRadius": 96}}),
+                        ("scene.json", {"format": 1, "entities": entities})):
+        with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+            json.dump(value, file)
+    with open(os.path.join(place, "ServerScriptService", "Main.lua"), "w", encoding="ascii") as file:
+        file.write(CHANGES)
+    world = World(program, place, os.path.join(folder, "data"))
+    try:
+        session = Session(world)
+        parts, versions, entered = {}, {}, set()
+
+        def take(message):
+            payload = message["payload"]
+            if message["kind"] == "snapshot":
+                entered.update(each["type"] for each in payload["features"].get("entity", {}).get("enter", []))
+                for event in payload["features"].get("entity", {}).get("patch_versions", []):
+                    for cell in event["cells"]:
+                        session.say("entity", "patch_request", {"cells": [
+                            {"at": cell["at"], "version": versions.get(tuple(cell["at"]), 0)}]})
+            if message.get("action") == "patch":
+                read_rows(base64.b64decode(payload["data"]), parts)
+                if payload["last"]:
+                    versions[tuple(payload["at"])] = payload["version"]
+
+        def is_complete(message):
+            take(message)
+            return [sum(name in row for row in parts.values()) for name in ("colour", "p", "attributes")] \
+                == [2000, 500, 500]
+
+        session.until(is_complete, "all of the rows", 30 * PATIENCE)
+        for part, row in parts.items():
+            if "p" in row:
+                expect(2000 < part <= 2500 and row["p"][1] == -0.25, f"part {part}: {row}")
+            if "attributes" in row:
+                expect(2500 < part <= 3000 and row["tags"] == ["sold"] and
+                       row["attributes"] == {"Price": part - 1}, f"part {part}: {row}")
+            if "colour" in row:
+                expect(part <= 2000 and row["colour"] == part, f"part {part}: {row}")
+        expect(entered <= {"player"}, f"no part takes a slot: {entered}")
         session.close()
         world.stop()
     finally:

@@ -143,6 +143,78 @@ def test_edit_together(program, _places, folder):
         desk.up.kill()
 
 
+def test_edit_paste(program, _places, folder):
+    desk = Desk(program, folder)
+    parts = 2000
+    try:
+        # The other place, where somebody copies: its scene has that many parts.
+        other = good(ask(desk.up, "POST", "/api/drafts", desk.ann, {"title": "Parts"}))["place_id"]
+        scene = {"entities": [{"id": i + 1, "name": f"Part {i}", "transform": {"position": [i % 100, 1, i // 100]}}
+                              for i in range(parts)]}
+        there = os.path.join(folder, "data", "drafts", other, "scene.json")
+        with open(there, encoding="utf-8") as file:
+            scene = {**json.loads(file.read()), **scene}
+        with open(there, "w", encoding="utf-8") as file:
+            json.dump(scene, file)
+        source = Editor(desk.up, other, desk.ann)
+        clip = desk.schema.clip(source.document)
+        digest = hash_of(clip)
+        aside = set(desk.processes())
+        source.close()
+
+        first, second = desk.editor(), desk.editor(desk.bob)
+        before = desk.entities()
+
+        def refused(words, data, upload=True):
+            if upload:
+                good(desk.upload(data))
+            n = first.send(desk.schema.transaction(desk.schema.paste(hash_of(data))))
+            message = first.wait("refused", n=n)["message"]
+            check(words in message, message)
+
+        # A content that belongs to another place alone is not here, as if nobody had it.
+        refused("was not uploaded", clip, upload=False)
+        good(ask(desk.up, "PUT", f"/api/places/{other}/blob/{digest.hex()}", desk.ann, clip))
+        refused("was not uploaded", clip, upload=False)
+        refused("cannot be read", b"")
+        refused("cannot be read", b"this is no clip")
+        refused("cannot be read", clip[:-1])
+        refused("pastes more than", desk.schema.head + varint(65537))
+
+        # One pastes all of it, the other sees it, and both have the same rows.
+        good(desk.upload(clip))
+        both = desk.schema.transaction(desk.schema.paste(digest), desk.schema.paste(digest, 2))
+        check("twice" in first.wait("refused", n=first.send(both))["message"], "two pastes")
+        n = second.send(desk.rename(1, "beside"))
+        told = first.edit(desk.schema.transaction(desk.schema.paste(digest)), "Paste 2000")
+        while second.seq < told["seq"]:
+            second.hear()
+        seen = next(one for one in second.told if one["seq"] == told["seq"])
+        check(seen["ops"] == told["ops"] and seen["ops"].count(b"Part ") == parts, "the creations are told")
+        check(digest not in seen["ops"], "the log needs no clip")
+        first.wait("written", seq=max(first.seq, second.seq))
+        after = desk.entities()
+        pasted = {number: one for number, one in after.items() if number not in before}
+        check(len(pasted) == parts and sorted(one["name"] for one in pasted.values()) ==
+              sorted(f"Part {i}" for i in range(parts)), f"{len(pasted)} parts")
+
+        # A new process makes it again from the rows, without the clip; one step of undo takes all away.
+        mine = set(desk.processes()) - aside
+        check(len(mine) == 1, f"{mine} edit processes")
+        os.kill(next(iter(mine)), signal.SIGKILL)
+        wait_until(lambda: set(desk.processes()) - aside not in (set(), mine), "another process")
+        again = desk.editor()
+        check(again.editor == first.editor and again.document.count(b"Part ") == parts, "after kill -9")
+        again.undo(told["seq"])
+        check(again.wait("told")["undone"] == told["seq"], "not undone")
+        again.wait("written", seq=again.seq)
+        check(set(desk.entities()) == set(before), "all of it is gone")
+        check(desk.names()[1] == "beside" and n, "what the other did stays")
+        again.close()
+    finally:
+        desk.up.kill()
+
+
 def test_edit_files(program, _places, folder):
     desk = Desk(program, folder)
     try:
@@ -396,8 +468,9 @@ def test_edit_strangers(program, _places, folder):
         # Tickets: none, an invented one, one of before.
         used = desk.up.post(edit, None, desk.ann)[1]["ticket"]
         Editor(desk.up, desk.place, desk.ann, ticket=used).close()
+        address = desk.up.post(edit, None, desk.ann)[1]["address"]
         for ticket in (used, "x", "", "é" * 60, "0" * 64):
-            socket = WebSocket(desk.up.port, edit, PROTOCOL)
+            socket = WebSocket(desk.up.port, address, PROTOCOL)
             socket.send(json.dumps({"kind": "hello", "ticket": ticket, "epoch": 0, "seq": 0}))
             try:
                 note = json.loads(socket.receive())
@@ -406,9 +479,20 @@ def test_edit_strangers(program, _places, folder):
                 check(False, "it is open")
             except Closed:
                 pass
-        for path, protocol, status in ((edit, "sandlot.v2.json", 400), (edit, None, 400)):
-            check(WebSocket(desk.up.port, path, protocol).status == status, protocol)
-        check(WebSocket(desk.up.port, edit, PROTOCOL, headers=["Origin: http://evil.example"]).status == 403,
+        for protocol in ("sandlot.v2.json", None):
+            check(WebSocket(desk.up.port, address, protocol).status == 400, protocol)
+        # Without a ticket of this place the socket does not tell whether somebody edits, or what exists.
+        quiet = good(ask(desk.up, "POST", "/api/drafts", desk.ann, {"title": "Quiet"}))["place_id"]
+        answers = set()
+        for place in (desk.place, quiet, "place_none"):
+            for ticket in (None, "x", used, address.split("ticket=")[1] if place != desk.place else "y"):
+                socket = WebSocket(desk.up.port, f"/api/places/{place}/edit" +
+                                   (f"?ticket={ticket}" if ticket else ""), PROTOCOL)
+                head = [line for line in socket.head.split("\r\n")
+                        if not line.startswith(("Date:", "X-Request-Id:"))]
+                answers.add((socket.status, *head))
+        check(len(answers) == 1 and next(iter(answers))[0] == 404, answers)
+        check(WebSocket(desk.up.port, address, PROTOCOL, headers=["Origin: http://evil.example"]).status == 403,
               "a stranger's page")
 
         # Whoever loses the right leaves.
@@ -425,8 +509,9 @@ def test_edit_strangers(program, _places, folder):
         one = desk.editor()
         one.socket.send(json.dumps({"kind": "hello", "ticket": 7}))
         expect_end(one, "malformed")
-        check(WebSocket(desk.up.port, edit, PROTOCOL).status == 101, "it may be silent for a while")
-        early = WebSocket(desk.up.port, edit, PROTOCOL)
+        address = desk.up.post(edit, None, desk.ann)[1]["address"]
+        check(WebSocket(desk.up.port, address, PROTOCOL).status == 101, "it may be silent for a while")
+        early = WebSocket(desk.up.port, address, PROTOCOL)
         early.send(b"\0\1\1\0\0\0")
         check(json.loads(early.receive())["code"] == "malformed", "before hello")
 
@@ -463,7 +548,7 @@ def test_edit_strangers(program, _places, folder):
 
 def refused_ticket(desk, ticket, place=None):
     """A ticket of before, whose right is gone."""
-    socket = WebSocket(desk.up.port, f"/api/places/{place or desk.place}/edit", PROTOCOL)
+    socket = WebSocket(desk.up.port, f"/api/places/{place or desk.place}/edit?ticket={ticket}", PROTOCOL)
     if socket.status != 101:
         check(socket.status == 404, socket.head)  # its session has ended
         return
@@ -604,7 +689,8 @@ def test_edit_shares(program, _places, folder):
         check(more["bytes_used"] - used["bytes_used"] == 4 * 513, f"{used} {more}")
 
         # Sockets that say nothing keep nobody out.
-        silent = [WebSocket(desk.up.port, edit, PROTOCOL) for _ in range(50)]
+        address = desk.up.post(edit, None, desk.ann)[1]["address"]
+        silent = [WebSocket(desk.up.port, address, PROTOCOL) for _ in range(50)]
         check(all(one.status == 101 for one in silent), "sockets")
         desk.editor(desk.bob).close()
         for one in silent:

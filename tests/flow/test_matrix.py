@@ -27,6 +27,7 @@ import time
 
 from hosts import is_world_process
 from matrix import Ask, add_parts
+from matrix_issuer import Discovery
 from support import PATIENCE, WebSocket, World, check, run, wait_until
 from test_accounts import PASSWORD, People
 
@@ -77,6 +78,7 @@ class Server:
         self.folder = folder
         # The test is a proxy too, so that it can be many addresses.
         self.up = People(program, os.path.join(folder, "up"), "--trusted-proxy", "127.0.0.0/8",
+                         "--oidc-issuer", Discovery().url, "--oidc-client-id", "sandlot",
                          variables={"SECRET_KEY": "correct-horse-battery-staple"})
         self.count, self.tokens, self.own = 0, {}, None
         self.tokens = {"operator": self.up.operator(),
@@ -336,7 +338,7 @@ def host_scripts(server):
     """An empty table, of a world that the host has reported."""
     body = host_report(server).body
     server.request("POST", "/api/hosts/report", body, server.tokens["host"])
-    return Ask("host", bytes(11), query={"world_id": body["world_id"], "boot": body["boot"]})
+    return Ask("host", bytes(13), query={"world_id": body["world_id"], "boot": body["boot"]})
 
 
 def many_evidence(server):
@@ -432,7 +434,7 @@ GOOD = {
 }
 
 # Forms without JavaScript send these, so our own Origin is enough.
-FORMS = {"POST /login", "POST /register", "POST /logout", "POST /api/account/password",
+FORMS = {"POST /login", "POST /register", "POST /logout", "POST /api/account/issuer/unlink", "POST /api/account/password",
          "POST /api/account/recover"}
 
 # What must be undone after a good request.
@@ -529,7 +531,7 @@ CONFLICT = {
     "POST /api/hosts/sign": lambda server: host(
         server, {"world_id": "w", "boot": "0" * 32, "place_hash": "0" * 64, "version": 1, "tick": 1}),
     "POST /api/hosts/scripts": lambda server: Ask(
-        "host", bytes(11), query={**host_scripts(server).query, "boot": "2" * 32}),
+        "host", bytes(13), query={**host_scripts(server).query, "boot": "2" * 32}),
     "POST /api/hosts/report": lambda server: Ask(
         "host", {**host_report(server).body, "boot": "2" * 32}),
     "POST /api/hosts/evidence": lambda server: Ask(
@@ -812,7 +814,9 @@ class Matrix:
         ask = GOOD[endpoint.name](self.server)
         wanted = ask.status or endpoint.success
         if wanted == 101:
-            socket = WebSocket(self.server.up.port, endpoint.address(ask), ask.protocol)
+            query = "&".join(f"{name}={value}" for name, value in ask.query.items())
+            socket = WebSocket(self.server.up.port, endpoint.address(ask) + ("?" + query if query else ""),
+                               ask.protocol)
             socket.socket.close()
             return self.result(endpoint, column, socket.status, 101, b"")
         status, headers, body = self.send(endpoint, ask, **change)

@@ -61,6 +61,33 @@ def test_operate_backups(program, _places, folder):
         up.kill()
 
 
+def test_operate_backup_cancelled(program, _places, folder):
+    up = People(program, folder, variables=SECRET)
+    try:
+        boss = up.operator()
+        with open(os.path.join(folder, "data", "blobs", "large"), "wb") as file:
+            file.truncate(2 << 30)  # zeros that take no room here, and some seconds to copy
+        begun = ask(up, "POST", "/admin/backups", token=boss, wanted=202)
+        check(ask(up, "GET", "/admin/backups", token=boss)["state"] == "running", "it is over already")
+        ask(up, "DELETE", f"/admin/backups/{begun['name']}", token=boss)
+        def look():
+            answer = ask(up, "GET", "/admin/backups", token=boss)
+            return answer if answer["state"] != "running" else None
+        ended = wait_until(look, "the backup ends")
+        check(ended["state"] == "cancelled" and ended["backups"] == [] and ended["reason"] is None and ended["ended"], ended)
+        check(os.listdir(ended["folder"]) == [], os.listdir(ended["folder"]))
+        check(code_of(up.post(f"/admin/backups/{begun['name']}", token=boss, method="DELETE")) == (404, "not_found"), "gone")
+        acts = [one["action"] for one in ask(up, "GET", "/admin/audit", token=boss)["audit"]]
+        check([one for one in acts if one.startswith("backup")] == ["backup_cancel", "backup"], acts)
+        # The next one is made as if nothing had been.
+        os.unlink(os.path.join(folder, "data", "blobs", "large"))
+        ask(up, "POST", "/admin/backups", token=boss, wanted=202)
+        check(wait_until(look, "the next backup ends")["state"] == "done", "the next one fails")
+        up.stop()
+    finally:
+        up.kill()
+
+
 def test_operate_looks(program, _places, folder):
     up = People(program, folder, variables=SECRET)
     try:

@@ -1,42 +1,79 @@
 """New scripts reach worlds on other machines while they run: signed by the control plane, rolled back there if
-they fail, with the reason shown to their creator; what scripts cost is shown from there too; and a host that
-lies about all of it gets nothing and disturbs nobody."""
+they fail, with the reason shown to their creator; a revision that changes more starts named worlds again there, and
+others once they are empty; what scripts cost is shown from there too; and a host that lies about all of it gets
+nothing and disturbs nobody."""
 
 import json
 import os
 import signal
 import sys
 
+from hosts import leave
 from publish import Publisher, package
-from support import Closed, Player, check, run, wait_until
+from support import Closed, Failure, Player, check, run, wait_until
 from test_reload import REASON, SCENE, game, hear_beat, read_beats
 from test_remote import OK, TAKE, Liar, Remote, Room, kill_all, port_of, renew
 
 WORLD = "world_far"
+KEPT = """local floor = World.Find("Floor")
+count = floor:GetAttribute("count") or 0
+function onUpdate()
+    count = count + 1
+    if count % 6 == 0 then
+        floor:SetAttribute("count", count, {persistent = true})
+        Network.Broadcast("beat", "{word}", count)
+    end
+end
+"""
+
+
+def kept_game(word, walls):
+    """What it counts is stored with its world; each wall makes another scene."""
+    wall = {"name": "Wall", "transform": {"position": [0, 0, 9]}, "shape": {"size": [4, 4, 1]}}
+    entities = SCENE["entities"] + [{**wall, "id": 3 + number} for number in range(walls)]
+    return package("Beats", scene={**SCENE, "entities": entities},
+                   **{"ServerScriptService__Beat": KEPT.replace("{word}", word)})
 
 
 class Pair:
     """A control plane with a published place, and a host on another machine that runs a world of it."""
 
-    def __init__(self, program, places, folder):
+    def __init__(self, program, places, folder, first=None):
         self.up = self.remote = None
+        self.world = WORLD
         self.up = Publisher(program, places, folder)
         self.up.begin("ann", "bob")
-        self.place = self.up.publish("ann", game("one"), channel="live")["place_id"]
+        self.place = self.up.publish("ann", first or game("one"), channel="live")["place_id"]
         self.up.good("PATCH", f"/api/places/{self.place}", {"visibility": "listed"}, "ann")
 
-    def start(self, program):
+    def start(self, program, world=WORLD):
+        self.world = world
         self.remote = Remote(program, f"http://127.0.0.1:{self.up.port}", self.key(), "--place-id", self.place,
-                             world=WORLD)
-        wait_until(lambda: self.up.ask("GET", f"/api/rooms/{WORLD}")[1].get("status") != "cold", "it is reported", 20)
+                             world=world)
+        wait_until(self.is_reported, "it is reported", 20)
+
+    def is_reported(self):
+        return self.up.ask("GET", f"/api/rooms/{self.world}")[1].get("isReported")
 
     def key(self):
         return self.up.good("POST", "/admin/host-keys", {"name": "second machine"}, "boss")["key"]
 
     def enter(self, who="bob"):
-        answer = self.up.good("POST", "/join", {"world_id": WORLD}, who)
+        answer = self.up.good("POST", "/join", {"world_id": self.world}, who)
         check(port_of(answer) == self.remote.port, f"not at the host: {answer}")
         return Player(Room(self.remote, answer), ticket=answer["ticket"])
+
+    def come_back(self, who="bob"):
+        """As a page does: it asks for another ticket until one is good for the life that is there then."""
+        def attempt():
+            try:
+                return self.enter(who)
+            except (Closed, OSError):
+                return None
+            except Failure as failure:
+                check("auth_failed" in str(failure), failure)  # a ticket for the life before
+                return None
+        return wait_until(attempt, "the player is back", 40)
 
     def live(self):
         """What the place's page says of the last reload."""
@@ -95,6 +132,80 @@ def test_remote_reload(program, places, folder):
         player = pair.enter()
         wait_until(lambda: player.listen(0.3) or {word for word, _ in read_beats(player)} & {"two", "three"},
                    "it beats again", 30)
+        pair.remote.stop()
+        pair.up.stop()
+    finally:
+        pair.kill()
+
+
+def hear_end(player):
+    """The world tells its players why it ends."""
+    try:
+        wait_until(lambda: player.listen(0.2) or player.errors, "who is in it is told", 40)
+    except Closed:
+        pass
+    return player.errors[-1]
+
+
+def test_remote_reload_restarts(program, places, folder):
+    """A revision that changes more than scripts: the world there starts again with it, with what was stored."""
+    pair = Pair(program, places, folder, kept_game("one", 0))
+    try:
+        pair.start(program)
+        player = pair.enter()
+        before = hear_beat(player, "one")
+        host, worlds = pair.remote.process.pid, pair.remote.children()
+        for word, walls in (("two", 1), ("three", 2)):  # once, and once more after that
+            pair.publish(kept_game(word, walls))
+            why = hear_end(player)
+            check(why["code"] == "stopped" and "the place was changed" in why["message"], why)
+            player = pair.come_back()
+            after = hear_beat(player, word, 40)
+            check(after >= before - 120, f"what was stored is there: {before}, then {after}")
+            told = pair.told("restarted")
+            check(told["reloaded_worlds"] == 1, told)
+            now = pair.remote.children()
+            check(pair.remote.process.poll() is None and pair.remote.process.pid == host, "the host itself goes on")
+            check(len(now) == 1 and now != worlds, f"another process of the world: {worlds}, {now}")
+            before, worlds = after, now
+        # What runs now is the newest form: scripts alone change in place again.
+        pair.publish(kept_game("four", 2))
+        hear_beat(player, "four", 40)
+        pair.told("reloaded")
+        check(pair.remote.children() == worlds and not player.errors, "in place")
+        pair.remote.stop()
+        pair.up.stop()
+    finally:
+        pair.kill()
+
+
+def test_remote_reload_drains(program, places, folder):
+    """A world that nobody named goes on for those who are in it, is given to nobody else, and starts again with the
+    new revision once it is empty."""
+    pair = Pair(program, places, folder, kept_game("one", 0))
+    try:
+        answer = pair.up.good("POST", "/join", {"place_id": pair.place}, "bob")
+        leave(Player(Room(pair.up, answer), ticket=answer["ticket"]))
+        pair.start(program, answer["world_id"])
+        player = pair.enter()
+        before = hear_beat(player, "one")
+        worlds = pair.remote.children()
+        again = pair.up.good("POST", "/join", {"place_id": pair.place}, "ann")
+        check(again["world_id"] == pair.world, "whoever asks for the place gets it")
+        pair.publish(kept_game("two", 1))
+        pair.remote.wait_line("the control plane orders: reload")
+        other = pair.up.good("POST", "/join", {"place_id": pair.place}, "ann")
+        check(other["world_id"] != pair.world and port_of(other) == pair.up.port, f"new joins get new ones: {other}")
+        there = Player(Room(pair.up, other), ticket=other["ticket"])
+        hear_beat(there, "two")
+        last = hear_beat(player, "one")
+        check(last > before and pair.remote.children() == worlds and not player.errors, "nobody disturbs it")
+        leave(player)
+        leave(there)
+        wait_until(lambda: pair.remote.children() not in ([], worlds), "it starts again once it is empty", 60)
+        player = pair.come_back()
+        after = hear_beat(player, "two", 40)
+        check(after >= last - 120, f"what was stored is there: {last}, then {after}")
         pair.remote.stop()
         pair.up.stop()
     finally:

@@ -236,6 +236,49 @@ def test_site_without_javascript(program, places, folder):
         up.kill()
 
 
+def test_site_lost(program, places, folder):
+    """An address that nothing has: a page for people, an error as JSON for programs and below the API."""
+    up = Publisher(program, places, folder, "--web", make_web(folder))
+    try:
+        browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+        for path in ("/no/such/address", "/Create", "/wp-login.php"):
+            status, headers, text = up.raw("GET", path, **browser)
+            check(status == 404 and headers["Content-Type"].startswith("text/html"), f"{path}: {status} {headers}")
+            check("frame-ancestors 'none'" in headers["Content-Security-Policy"], headers)
+            check(b"<html" in text and path.encode() not in text, text)
+            check(b"not_found" in up.raw("GET", path)[2], "a program asks")
+            check(b"not_found" in up.raw("POST", path, b"{}", **browser)[2], "nothing is looked at")
+        for path in ("/api/nothing", "/admin/nothing"):
+            check(b'"error"' in up.raw("GET", path, **browser)[2], path)
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_site_names(program, places, folder):
+    """Operators read names, not numbers; a page learns what a child's account cannot do."""
+    site = Site(program, places, folder)
+    try:
+        site.good("POST", "/admin/mute", {"account": "player", "reason": "loud"}, "operator")
+        ban = site.good("GET", "/admin/mute", None, "operator")["bans"][0]
+        check((ban["name"], ban["by_name"]) == ("player", "boss"), ban)
+        acts = site.good("GET", "/admin/audit?limit=5", None, "operator")["audit"]
+        check(acts[0]["name"] == "boss" and acts[0]["action"] == "mute", acts[0])
+        site.good("POST", "/api/reports", {"reason": "other", "account": "boss", "text": "x"}, "guest")
+        report = site.good("GET", "/admin/reports", None, "operator")["reports"][0]
+        check((report["reporter_name"], report["account_name"]) == ("~Gus", "boss"), report)
+        jobs = site.good("GET", "/admin/jobs", None, "operator")["jobs"]
+        check({job["about"]["name"] for job in jobs} == {"creator"}, jobs)
+        for who, wanted in (("pupil", (True, False)), ("player", (False, True)), ("guest", (False, False))):
+            told = site.good("GET", "/api/session", None, who)
+            check((told["is_pupil"], told["may_rename"]) == wanted, f"{who}: {told}")
+        site.good("PUT", f"/api/classes/{site.names['class_id']}/names", {"public": True}, "teacher")
+        check(site.good("GET", "/api/session", None, "pupil")["may_rename"], "the teacher said so")
+        site.stop()
+    finally:
+        site.kill()
+
+
 def test_site_weight(_program, _places, _folder):
     """What is fetched before one sees what there is to play, where the pages are built."""
     if not os.path.exists(WEB + ".made"):

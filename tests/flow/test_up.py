@@ -15,7 +15,7 @@ import threading
 import time
 
 from hosts import Host, enter
-from support import Closed, PATIENCE, check, run, wait_until
+from support import Closed, Database, PATIENCE, check, run, wait_until
 
 SECRET = "correct-horse-battery-staple"
 
@@ -29,6 +29,12 @@ def environment(folder, **more):
     return {**clean, "HOME": folder, **more}
 
 
+def store_variables(folder, options):
+    data = options[options.index("--data") + 1] if "--data" in options else folder
+    url = Database.url(data)
+    return {"SANDLOT_STORE": url} if url else {}
+
+
 class Up(Host):
     """`sandlot up` as a process; `lines` are of its standard error, `said` of its standard output."""
 
@@ -37,7 +43,7 @@ class Up(Host):
         self.process = subprocess.Popen(
             [program, "up", "--allow-weak-jail", *(["--port", port] if port else []), *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=environment(folder, **(variables or {})))
+            env=environment(folder, **store_variables(folder, options), **(variables or {})))
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
         threading.Thread(target=self._read_said, daemon=True).start()
@@ -265,7 +271,7 @@ def test_up_secrets_are_hidden(program, _places, folder):
         check(values(out)["secret_key"] == ("(hidden)", "environment " + list(variables)[0]), out)
     out, text = sandlot_up(program, folder, "--print-config", code=1,
                            variables={"SECRET_KEY": "short-sesame"})
-    check("short-sesame" not in out + text and "a secret key has 16" in text, out + text)
+    check("short-sesame" not in out + text and "a secret has 16" in text, out + text)
     _, text = sandlot_up(program, folder, "--secret-key", SECRET, code=2)
     check("could read it" in text and SECRET not in text, text)
 

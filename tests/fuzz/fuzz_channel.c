@@ -20,7 +20,7 @@ static ChannelReport report, again;
 static void look_at_scripts(void)
 {
     static ScriptTable table, table_again;
-    static uint8_t bytes[SCRIPT_TABLE_BYTES], bytes_again[SCRIPT_TABLE_BYTES], json[160 << 10];
+    static uint8_t bytes[SCRIPT_TABLE_BYTES], bytes_again[SCRIPT_TABLE_BYTES], json[256 << 10];
     if (script_table_read(report.bytes, report.byte_count, &table) != STATUS_OK) {
         return;
     }

@@ -1,6 +1,6 @@
 // Operations of an editor: any bytes are a transaction on a small document, a message to an edit
-// session, or a document. What is refused changes nothing; what is applied can be taken back
-// exactly, and the texts of the result read back as the same document.
+// session, a clip that is pasted, or a document. What is refused changes nothing; what is applied
+// can be taken back exactly, and the texts of the result read back as the same document.
 #include "core/base/check.h"
 #include "core/edit/pending.h"
 #include "core/edit/session.h"
@@ -107,6 +107,47 @@ static void check_session(Heap *heap, const uint8_t *data, size_t size)
     edit_doc_destroy(page);
 }
 
+static const uint8_t *find_clip(void *user, const uint8_t hash[SHA256_BYTES], size_t *bytes)
+{
+    const EditBuffer *clip = user;
+    (void)hash;
+    *bytes = clip->bytes;
+    return clip->data;
+}
+
+// Any clip gives the same document to a page that has never seen it, or is refused.
+static void check_clip(Heap *heap, const uint8_t *data, size_t size)
+{
+    static const uint8_t hash[SHA256_BYTES] = {1};
+    EditBuffer clip = edit_buffer(heap, 1u << 20), message = edit_buffer(heap, 1u << 20);
+    EditBuffer ops = edit_fixture_ops(heap);
+    EditDoc *doc = edit_fixture_doc(heap, EDIT_SCENE_TEXT);
+    EditDoc *page = edit_fixture_doc(heap, EDIT_SCENE_TEXT);
+    EditPending *pending = NULL;
+    EditSession *session = NULL;
+    edit_ops_begin(&clip); // the head of a clip is that of a transaction
+    edit_buffer_append(&clip, data, size);
+    edit_doc_set_blobs(doc, (EditBlobs){&clip, find_clip});
+    Status status = edit_pending_create(heap, page, 1, 0, &pending);
+    ASSERT(status == STATUS_OK);
+    const EditSessionConfig config = {.user = pending, .store = store, .send = hear};
+    status = edit_session_create(heap, doc, &config, &session);
+    ASSERT(status == STATUS_OK);
+    edit_session_join(session, 1, 0);
+    edit_op_paste(&ops, hash, 3, 20, vec3(1, 2, 3));
+    edit_up_write(&(EditUp){.type = EDIT_UP_OPS, .n = 1, .ops = ops.data, .ops_bytes = ops.bytes},
+                  &message);
+    edit_session_receive(session, 2, message.data, message.bytes);
+    ASSERT(edit_doc_hash(page) == edit_doc_hash(doc));
+    edit_session_destroy(session);
+    edit_pending_destroy(pending);
+    edit_doc_destroy(doc);
+    edit_doc_destroy(page);
+    edit_buffer_free(&ops);
+    edit_buffer_free(&message);
+    edit_buffer_free(&clip);
+}
+
 static void check_doc(Heap *heap, const uint8_t *data, size_t size)
 {
     EditDoc *doc = NULL;
@@ -128,7 +169,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     Heap heap = heap_make(HEAP_BYTES);
-    switch (data[0] % 3) {
+    switch (data[0] == 255 ? 3 : data[0] % 3) {
+    case 3:
+        check_clip(&heap, data + 1, size - 1);
+        break;
     case 0:
         check_ops(&heap, data + 1, size - 1);
         break;

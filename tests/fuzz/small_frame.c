@@ -64,7 +64,7 @@ static NetState state_of(NetKind kind)
         state.motion =
             (NetMotion){.tick = 9006, .position = {256, 0, -512}, .velocity = {320, 0, 0}};
     } else {
-        state.shape_version = kind == NET_SCENE_PART ? 0 : 1;
+        state.shape_version = 1;
         state.attributes_version = 1;
     }
     return state;

@@ -127,7 +127,6 @@ static const NetState walker = {
 static const NetState thing = {
     .paint = PAINT_NONE, .version = 1, .shape_version = 1, .attributes_version = 1};
 static const NetState bare = {.paint = PAINT_NONE, .version = 1, .shape_version = 1};
-static const NetState labelled = {.paint = PAINT_NONE, .version = 1, .attributes_version = 1};
 static const SnapshotHeader first = {true, 1, FIRST_TICK, 115, 0};
 static const SnapshotHeader second = {false, 2, FIRST_TICK + 3, 118, 0};
 
@@ -159,6 +158,9 @@ static void put_first(ByteWriter *writer, Merge *merge)
                                .health = 90};
     set_shape(&lift, &lift_now);
     set_attributes(&lift);
+    const NetShape sign_now = {.shape = {SHAPE_BOX, {0.5f, 0.25f, 0.125f}},
+                               .rest = {{2, 1, 0}, QUAT_IDENTITY}};
+    set_shape(&sign, &sign_now);
     set_tag(&sign);
     set_shape(&wall, &wall_now);
     const SnapshotEnter enters[] = {
@@ -166,8 +168,7 @@ static void put_first(ByteWriter *writer, Merge *merge)
         {1, NET_PART, 17, 0, record_of(&records, NET_PART, NULL, &thing, &lift.detail, FIRST_TICK)},
         {2, NET_STRUCTURE, 61, 9,
          record_of(&records, NET_STRUCTURE, NULL, &bare, &wall.detail, FIRST_TICK)},
-        {3, NET_SCENE_PART, 5, 0,
-         record_of(&records, NET_SCENE_PART, NULL, &labelled, &sign.detail, FIRST_TICK)},
+        {3, NET_PROP, 62, 0, record_of(&records, NET_PROP, NULL, &thing, &sign.detail, FIRST_TICK)},
     };
     const SnapshotPlan plan = {.header = first,
                                .tick_rate = TICK_RATE,

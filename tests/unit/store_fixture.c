@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <libpq-fe.h>
 #include <poll.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -27,6 +28,93 @@ void fixture_close(StoreFixture *fixture)
     fixture->store = NULL;
 }
 
+// --- PostgreSQL ---------------------------------------------------------------------------------
+// With SANDLOT_TEST_STORE every fixture has a schema of its own on that server.
+
+bool fixture_is_server(void)
+{
+    const char *url = getenv("SANDLOT_TEST_STORE");
+    return url != NULL && url[0] != '\0';
+}
+
+static PGconn *server_connect(const StoreFixture *fixture)
+{
+    char text[96];
+    PGconn *server = PQconnectdb(getenv("SANDLOT_TEST_STORE"));
+    if (PQstatus(server) != CONNECTION_OK) {
+        test_fail(__FILE__, __LINE__, "%s", PQerrorMessage(server));
+    } else if (fixture->schema[0] != '\0') {
+        snprintf(text, sizeof text, "SET search_path = %s", fixture->schema);
+        PQclear(PQexec(server, text));
+    }
+    return server;
+}
+
+static bool server_exec(PGconn *server, const char *text)
+{
+    PGresult *result = PQexec(server, text);
+    const ExecStatusType status = PQresultStatus(result);
+    const bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    if (!ok) {
+        test_fail(__FILE__, __LINE__, "%s: %s", text, PQerrorMessage(server));
+    }
+    PQclear(result);
+    return ok;
+}
+
+bool fixture_server_begin(StoreFixture *fixture)
+{
+    static uint32_t count;
+    char text[128], schema[48];
+    snprintf(schema, sizeof schema, "t%d_%u", (int)getpid(), ++count);
+    PGconn *server = server_connect(fixture);
+    snprintf(text, sizeof text, "CREATE SCHEMA %s", schema);
+    const bool ok = server_exec(server, text);
+    PQfinish(server);
+    memcpy(fixture->schema, schema, sizeof schema);
+    snprintf(fixture->path, sizeof fixture->path, "%s?options=-csearch_path%%3D%s",
+             getenv("SANDLOT_TEST_STORE"), schema);
+    return ok;
+}
+
+void fixture_server_end(StoreFixture *fixture)
+{
+    if (fixture->schema[0] == '\0') {
+        return;
+    }
+    char text[128];
+    PGconn *server = server_connect(fixture);
+    snprintf(text, sizeof text, "SET client_min_messages = error; DROP SCHEMA %s CASCADE",
+             fixture->schema);
+    (void)server_exec(server, text);
+    PQfinish(server);
+}
+
+// SQLite writes bytes as x'00ff', PostgreSQL as '\x00ff'; and their type has another name.
+static char *server_text(const char *text)
+{
+    char *out = malloc(2 * strlen(text) + 1), *to = out;
+    ASSERT(out != NULL);
+    for (const char *at = text; *at != '\0'; at++) {
+        const bool is_bytes = (*at == 'x' || *at == 'X') && at[1] == '\'' &&
+                              (at == text || strchr(" (,=", at[-1]) != NULL);
+        if (is_bytes) {
+            *to++ = '\'';
+            *to++ = '\\';
+            *to++ = 'x';
+            at += 1;
+        } else if (strncmp(at, "AS BLOB", 7) == 0) {
+            memcpy(to, "AS BYTEA", 8);
+            to += 8;
+            at += 6;
+        } else {
+            *to++ = *at;
+        }
+    }
+    *to = '\0';
+    return out;
+}
+
 bool fixture_begin(StoreFixture *fixture)
 {
     memset(fixture, 0, sizeof *fixture);
@@ -36,6 +124,9 @@ bool fixture_begin(StoreFixture *fixture)
         return false;
     }
     snprintf(fixture->path, sizeof fixture->path, "%s/sandlot.db", fixture->folder);
+    if (fixture_is_server() && !fixture_server_begin(fixture)) {
+        return false;
+    }
     fixture->config = store_config_default();
     fixture->config.path = fixture->path;
     fixture->config.commit_ms = 1;
@@ -66,15 +157,29 @@ static void remove_all(int at, const char *name)
     (void)unlinkat(at, name, AT_REMOVEDIR);
 }
 
+void fixture_remove(const char *folder)
+{
+    remove_all(AT_FDCWD, folder);
+}
+
 void fixture_end(StoreFixture *fixture)
 {
     store_close(fixture->store);
     fixture->store = NULL;
+    fixture_server_end(fixture);
     remove_all(AT_FDCWD, fixture->folder);
 }
 
 bool fixture_sql(StoreFixture *fixture, const char *text)
 {
+    if (fixture->schema[0] != '\0') {
+        PGconn *server = server_connect(fixture);
+        char *translated = server_text(text);
+        const bool done = server_exec(server, translated);
+        free(translated);
+        PQfinish(server);
+        return done;
+    }
     sqlite3 *db = NULL;
     char *error = NULL;
     bool ok = sqlite3_open(fixture->path, &db) == SQLITE_OK;
@@ -87,8 +192,28 @@ bool fixture_sql(StoreFixture *fixture, const char *text)
     return ok;
 }
 
+static int64_t server_number(StoreFixture *fixture, const char *text)
+{
+    int64_t number = INT64_MIN;
+    PGconn *server = server_connect(fixture);
+    char *translated = server_text(text);
+    PGresult *result = PQexec(server, translated);
+    if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) > 0) {
+        number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    } else {
+        test_fail(__FILE__, __LINE__, "%s: %s", translated, PQerrorMessage(server));
+    }
+    PQclear(result);
+    free(translated);
+    PQfinish(server);
+    return number;
+}
+
 int64_t fixture_number(StoreFixture *fixture, const char *text)
 {
+    if (fixture->schema[0] != '\0') {
+        return server_number(fixture, text);
+    }
     sqlite3 *db = NULL;
     sqlite3_stmt *query = NULL;
     int64_t number = INT64_MIN;

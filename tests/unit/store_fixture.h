@@ -10,15 +10,23 @@
 
 typedef struct StoreFixture {
     char folder[64];
-    char path[96];
+    char path[512];
+    char schema[48]; // on a PostgreSQL server; "": SQLite
     StoreConfig config;
     Store *store;
     char reason[256];
 } StoreFixture;
 
+// The tests run on the PostgreSQL server that SANDLOT_TEST_STORE names. A test of what SQLite does
+// to its file returns at once then.
+bool fixture_is_server(void);
+// The schema alone, for tests that open stores of their own: path is its URL.
+bool fixture_server_begin(StoreFixture *fixture);
+void fixture_server_end(StoreFixture *fixture);
 // Makes the folder and opens; false (and the test has failed) if that does not work.
 bool fixture_begin(StoreFixture *fixture);
 void fixture_end(StoreFixture *fixture); // closes and removes everything
+void fixture_remove(const char *folder); // with everything in it
 MUST_USE Status fixture_open(StoreFixture *fixture);
 void fixture_close(StoreFixture *fixture);
 // Renews the row of a host, whose boot is that byte, and takes a world for it; the completion's

@@ -398,7 +398,7 @@ TEST(a_backup_of_a_later_schema_or_format_is_refused)
 
 static off_t size_of(const StoreFixture *fixture, const char *ending)
 {
-    char path[128];
+    char path[sizeof fixture->path + 64];
     struct stat about;
     snprintf(path, sizeof path, "%s%s", fixture->path, ending);
     return stat(path, &about) == 0 ? about.st_size : -1;

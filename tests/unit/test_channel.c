@@ -352,6 +352,11 @@ static void fill_table(void)
         memset(fault.file, 'f', sizeof fault.file - 1);
         script_table_add_fault(&table, &fault);
     }
+    for (uint32_t i = 0; i < 2 * SCRIPT_TABLE_LINES; i++) {
+        LogEvent event = {.tick = i, .level = LOG_WARN, .area = "script"};
+        memset(event.text, '"', sizeof event.text - 1);
+        script_table_add_line(&table, &event);
+    }
     table.remote_count = SCRIPT_TABLE_REMOTES;
     for (uint32_t i = 0; i < SCRIPT_TABLE_REMOTES; i++) {
         RemoteCost *remote = &table.remotes[i];
@@ -399,13 +404,17 @@ TEST(a_full_table_of_scripts_arrives)
     CHECK_INT(read_back.faults[0].tick, SCRIPT_TABLE_FAULTS); // the oldest went
     CHECK_INT(read_back.fault_total, 2 * SCRIPT_TABLE_FAULTS);
     CHECK_INT(strlen(read_back.faults[1].file), SCRIPT_FILE_BYTES - 1);
+    CHECK_INT(read_back.line_count, SCRIPT_TABLE_LINES);
+    CHECK_INT(read_back.lines[0].tick, SCRIPT_TABLE_LINES); // likewise
+    CHECK_INT(read_back.lines[0].level, LOG_WARN);
+    CHECK_INT(strlen(read_back.lines[3].text), LOG_TEXT_BYTES - 1);
     CHECK_INT(read_back.remote_count, SCRIPT_TABLE_REMOTES);
     CHECK_INT(read_back.remotes[7].up_count, 7);
     CHECK_INT(strlen(read_back.remotes[7].name), WORLD_NAME_BYTES_MAX);
     CHECK_INT(read_back.clients.row_count, CLIENT_COST_ROWS);
     CHECK_INT(read_back.clients.rows[9].faults, 9);
     CHECK_INT(read_back.clients.faults[CLIENT_FAULT_ROWS - 1].line, UINT32_MAX);
-    static uint8_t text[160 << 10];
+    static uint8_t text[256 << 10];
     ByteWriter out = byte_writer(text, sizeof text);
     JsonWriter json = json_writer(&out, 0);
     json_write_object_begin(&json);
@@ -415,7 +424,8 @@ TEST(a_full_table_of_scripts_arrives)
     // The last fault has the number of all of them.
     text[out.at] = '\0';
     CHECK(strstr((const char *)text, "\"number\":32,") != NULL);
-    CHECK(strstr((const char *)text, "\"number\":33,") == NULL);
+    // Likewise the last line.
+    CHECK(strstr((const char *)text, "\"number\":64,\"level\":\"warn\",\"tick\":63,") != NULL);
 }
 
 TEST(a_broken_table_of_scripts_is_a_status)
@@ -432,11 +442,13 @@ TEST(a_broken_table_of_scripts_is_a_status)
     CHECK(script_table_read(too_many, sizeof too_many, &read_back) != STATUS_OK);
     CHECK_INT(read_back.script_count, 0); // untouched
     // What could speak to a terminal or a page does not.
-    const uint8_t text[] = {1, 0,   0, 1,    0,    0, 0, 0, 2, 27, 7, 0,
-                            4, 'a', 0, 0xff, '\n', 0, 1, 0, 0, 0,  0, 0};
+    const uint8_t text[] = {1, 0, 0,   1, 0,    0,    0,   0, 2, 27, 7,
+                            0, 4, 'a', 0, 0xff, '\n', 0,   1, 0, // then remotes, a line, clients
+                            1, 1, 3,   5, 2,    27,   'b', 0, 0, 0,  0};
     CHECK_OK(script_table_read(text, sizeof text, &read_back));
     CHECK_TEXT(read_back.faults[0].path, "??");
     CHECK_TEXT(read_back.faults[0].message, "a?? ");
+    CHECK_TEXT(read_back.lines[0].text, "?b");
 }
 
 // --- clients ------------------------------------------------------------------------------------

@@ -264,15 +264,32 @@ TEST(a_handout_runs_once_and_ends_with_its_class)
     again.given = 0;
     CHECK_OK(store_handout_begin(store, &again, &runs));
     CHECK(runs && again.given == 4);
-    CHECK_OK(store_handouts_running(store, found, 2, &count));
+    CHECK_OK(store_handouts_in(store, STORE_HANDOUT_RUNNING, found, 2, &count));
     CHECK(count == 1 && strcmp(found[0].title, "Our town") == 0);
+    // Cancelled, it still counts as running until its job has saved it, which learns it that way.
+    CHECK_INT(store_handout_cancel(store, "class_a", "k2", &found[0]), STATUS_NOT_FOUND);
+    CHECK_OK(store_handout_cancel(store, "class_a", "k1", &found[0]));
+    CHECK_INT(found[0].state, STORE_HANDOUT_STOPPING);
+    CHECK_OK(store_handout_begin(store, &again, &runs));
+    CHECK(runs);
+    CHECK_OK(store_handouts_in(store, STORE_HANDOUT_STOPPING, found, 2, &count));
+    CHECK_INT(count, 1);
+    row.given = 8;
+    CHECK_OK(store_handout_save(store, &row));
+    CHECK_INT(row.state, STORE_HANDOUT_CANCELLED);
+    CHECK_OK(store_handout_cancel(store, "class_a", "k1", &found[0]));
+    CHECK_INT(found[0].state, STORE_HANDOUT_CANCELLED);
+    CHECK_INT(found[0].given, 8);
+    row.state = STORE_HANDOUT_RUNNING;
+    CHECK_OK(store_handout_begin(store, &row, &runs)); // once more
+    CHECK(!runs);
     row.state = STORE_HANDOUT_DONE;
     CHECK_OK(store_handout_save(store, &row));
-    CHECK_OK(store_handouts_running(store, found, 2, &count));
+    CHECK_OK(store_handouts_in(store, STORE_HANDOUT_RUNNING, found, 2, &count));
     CHECK_INT(count, 0);
     CHECK_OK(store_person_delete(store, 7));
     CHECK_OK(store_handout_find(store, "class_a", "k1", &found[0]));
-    CHECK(found[0].maker_id == 0 && found[0].given == 4);
+    CHECK(found[0].maker_id == 0 && found[0].given == 8);
     CHECK_OK(store_class_delete(store, "class_a"));
     CHECK_INT(store_handout_save(store, &row), STATUS_NOT_FOUND);
     CHECK_OK(store_handouts(store, "class_a", found, 2, &count));

@@ -7,6 +7,7 @@
 #include "tests/support/edit_fixture.h"
 #include "tests/support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HEAP_BYTES (256u << 20)
@@ -143,6 +144,48 @@ TEST(a_page_that_follows_the_changes_has_what_is_there)
     REQUIRE(edit_draw_list_update(list, doc, &changes) == STATUS_OK);
     CHECK_INT(changes.row_count + changes.gone_count, 0);
     CHECK(!changes.has_order);
+    edit_draw_list_destroy(list);
+    edit_doc_destroy(doc);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+// The number of that entity's texture among the assets, as a page that listens has it.
+static uint32_t texture_of(EditDrawList *list, EditDoc *doc, uint32_t id, uint32_t before)
+{
+    EditDrawChanges changes;
+    CHECK_INT(edit_draw_list_update(list, doc, &changes), STATUS_OK);
+    for (uint32_t i = 0; i < changes.row_count; i++) {
+        before = changes.rows[i].id == id ? changes.rows[i].texture : before;
+    }
+    return before;
+}
+
+TEST(a_new_asset_gives_the_others_their_new_numbers)
+{
+    heap = heap_make(HEAP_BYTES);
+    EditDoc *doc = edit_fixture_doc(&heap, EDIT_SCENE_TEXT);
+    EditDrawList *list = NULL;
+    REQUIRE(edit_draw_list_create(&heap, &list) == STATUS_OK);
+    CHECK_INT(
+        apply_json(doc,
+                   "[{\"op\":\"set\",\"member\":\"texture\",\"ids\":[11],\"value\":\"m.png\"}]"),
+        STATUS_OK);
+    uint32_t texture = texture_of(list, doc, 11, 99);
+    CHECK_INT(texture, 0); // there is no such file yet
+    static const struct {
+        const char *path;
+        uint32_t texture;
+    } steps[] = {{"assets/m.png", 1}, {"assets/a.png", 2}, {"assets/z.png", 2}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        char json[256];
+        snprintf(json, sizeof json,
+                 "[{\"op\":\"file\",\"path\":\"%s\",\"known\":null,\"hash\":"
+                 "\"%064d\"}]",
+                 steps[i].path, (int)i + 1);
+        CHECK_INT(apply_json(doc, json), STATUS_OK);
+        texture = texture_of(list, doc, 11, texture);
+        CHECK_INT(texture, steps[i].texture);
+    }
     edit_draw_list_destroy(list);
     edit_doc_destroy(doc);
     CHECK_INT(heap.bytes_now, 0);

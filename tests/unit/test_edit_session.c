@@ -1,6 +1,7 @@
 // The edit session and the page's side of it, message by message: order, refusals, ids that were
 // taken, undo, a lost connection, a session that starts again.
 #include "core/base/limits.h"
+#include "core/edit/clip.h"
 #include "core/edit/pending.h"
 #include "core/edit/session.h"
 #include "tests/support/edit_fixture.h"
@@ -268,6 +269,155 @@ TEST(an_undo_is_ones_own_and_can_be_undone)
     CHECK_INT(edit_session_counts(stage.session).refused, 3);
     deliver_all();
     CHECK_TEXT(name_of(stage.doc, 20), "\"Two\"");
+    close_stage();
+}
+
+// --- paste --------------------------------------------------------------------------------------
+
+static EditBuffer clip;
+static uint8_t clip_hash[SHA256_BYTES];
+
+static const uint8_t *find_clip(void *user, const uint8_t hash[SHA256_BYTES], size_t *bytes)
+{
+    (void)user;
+    *bytes = clip.bytes;
+    return memcmp(hash, clip_hash, SHA256_BYTES) == 0 ? clip.data : NULL;
+}
+
+static EditBuffer paste_ops(uint32_t times)
+{
+    EditBuffer ops = edit_fixture_ops(&stage.heap);
+    edit_fixture_set(&ops, EDIT_ENTITY, 10, "name", "\"Copied\"");
+    for (uint32_t i = 0; i < times; i++) {
+        edit_op_paste(&ops, clip_hash, 5 + i, 20, vec3(0, 10, 0));
+    }
+    edit_fixture_set(&ops, EDIT_ENTITY, 20, "name", "\"Above\"");
+    return ops;
+}
+
+static uint32_t count_ops(const Message *row, EditOpType type)
+{
+    EditDown told;
+    EditError error;
+    EditOp op;
+    uint32_t count = 0;
+    CHECK_OK(edit_down_read(row->data, row->bytes, &told));
+    ByteReader reader = byte_reader(told.ops, told.ops_bytes);
+    CHECK_OK(edit_ops_open(&reader, &error));
+    while (edit_op_read(&reader, &op, &error)) {
+        count += op.type == type;
+    }
+    CHECK_OK(reader.status);
+    return count;
+}
+
+TEST(a_paste_is_stored_and_told_as_what_it_creates)
+{
+    open_stage();
+    clip = edit_buffer(&stage.heap, 1u << 20);
+    const uint32_t hut = 10;
+    CHECK_OK(edit_clip_write(stage.doc, &hut, 1, &clip));
+    sha256_of(clip.data, clip.bytes, clip_hash);
+    // The session and the page that pastes have the clip; the other pages never see it.
+    stage.doc->blobs = stage.docs[1]->blobs = (EditBlobs){NULL, find_clip};
+    const uint32_t before = edit_doc_count(stage.doc, EDIT_ENTITY);
+    EditBuffer ops = paste_ops(1);
+    EditBuffer message = edit(1, &ops);
+    const uint64_t shown = edit_doc_hash(stage.docs[1]);
+    send_up(1, &message);
+    deliver_all();
+    CHECK_INT(edit_doc_hash(stage.doc), shown); // the same ids as the page chose
+    CHECK_INT(edit_doc_count(stage.doc, EDIT_ENTITY), before + 3);
+    CHECK_TEXT(name_of(stage.docs[2], 20), "\"Above\"");
+    CHECK_INT(count_ops(&stage.rows[0], EDIT_PASTE), 0);
+    CHECK_INT(count_ops(&stage.rows[0], EDIT_CREATE), 3);
+    CHECK_INT(count_ops(&stage.rows[0], EDIT_SET), 2);
+    // A session that starts again needs the rows alone.
+    close_session();
+    open_session();
+    CHECK_OK(edit_session_replay(stage.session, stage.rows[0].data, stage.rows[0].bytes));
+    CHECK_INT(edit_doc_hash(stage.doc), shown);
+    for (uint32_t i = 1; i <= PAGES; i++) {
+        edit_session_join(stage.session, i, 1);
+    }
+    // One step of undo takes all of it away.
+    undo(1, 1);
+    deliver_all();
+    CHECK_INT(edit_doc_count(stage.doc, EDIT_ENTITY), before);
+    edit_buffer_free(&clip);
+    close_stage();
+}
+
+// A page that is not ours sends any bytes: those of the message are not applied there first.
+static void refuse_paste(EditBuffer *ops, Status status, const char *words)
+{
+    static uint64_t n;
+    EditBuffer message = edit_buffer(&stage.heap, 2u << 20);
+    edit_up_write(&(EditUp){.type = EDIT_UP_OPS,
+                            .n = ++n,
+                            .label = text_from("Paste"),
+                            .ops = ops->data,
+                            .ops_bytes = ops->bytes},
+                  &message);
+    const uint64_t before = edit_doc_hash(stage.doc);
+    send_up(2, &message);
+    edit_buffer_free(ops);
+    CHECK_INT(edit_doc_hash(stage.doc), before);
+    CHECK_INT(stage.row_count, 0);
+    EditDown down;
+    const Message *last = &stage.down[2][stage.down_count[2] - 1];
+    CHECK_OK(edit_down_read(last->data, last->bytes, &down));
+    CHECK_INT(down.type, EDIT_DOWN_REFUSED);
+    CHECK_INT(down.status, status);
+    char text[EDIT_LABEL_BYTES_MAX * 4];
+    (void)snprintf(text, sizeof text, "%.*s", (int)down.text.bytes, down.text.data);
+    CHECK(strstr(text, words) != NULL);
+}
+
+static void rewrite_clip(uint32_t count)
+{
+    edit_buffer_clear(&clip);
+    edit_buffer_u8(&clip, 1);
+    edit_buffer_varint(&clip, edit_member_mark());
+    edit_buffer_varint(&clip, count);
+}
+
+TEST(a_paste_that_cannot_be_is_refused_with_a_reason)
+{
+    open_stage();
+    clip = edit_buffer(&stage.heap, EDIT_CLIP_BYTES_MAX);
+    const uint32_t hut = 10;
+    CHECK_OK(edit_clip_write(stage.doc, &hut, 1, &clip));
+    EditBuffer ops = paste_ops(1);
+    refuse_paste(&ops, STATUS_NOT_FOUND, "not stored here"); // nobody gives clips
+    stage.doc->blobs = (EditBlobs){NULL, find_clip};
+    ops = paste_ops(2);
+    refuse_paste(&ops, STATUS_UNSUPPORTED, "twice");
+    ops = paste_ops(1);
+    clip.data[0] = 9;
+    refuse_paste(&ops, STATUS_UNSUPPORTED, "cannot be read");
+    rewrite_clip(EDIT_CLIP_ENTITIES_MAX + 1);
+    ops = paste_ops(1);
+    refuse_paste(&ops, STATUS_LIMIT, "pastes more than 65536 things");
+    rewrite_clip(5); // and there are none
+    ops = paste_ops(1);
+    refuse_paste(&ops, STATUS_TRUNCATED, "cannot be read");
+    edit_buffer_clear(&clip);
+    edit_buffer_append(&clip, "not a clip", 10);
+    ops = paste_ops(1);
+    refuse_paste(&ops, STATUS_UNSUPPORTED, "cannot be read");
+    // As many as are allowed, all with one id.
+    size_t bytes;
+    const uint8_t *record = edit_doc_record(stage.doc, EDIT_ENTITY, 10, &bytes);
+    const uint32_t many = EDIT_CLIP_ENTITIES_MAX;
+    rewrite_clip(many);
+    for (uint32_t i = 0; i < many; i++) {
+        edit_buffer_block(&clip, record, bytes); // one id for all
+    }
+    CHECK_OK(clip.status);
+    ops = paste_ops(1);
+    refuse_paste(&ops, STATUS_EXISTS, "cannot be read");
+    edit_buffer_free(&clip);
     close_stage();
 }
 

@@ -128,7 +128,7 @@ static void begin(uint32_t world_max, uint32_t player_max)
 {
     fixture = (WorldsFixture){.link = {&face}, .now_ms = 1000000};
     CHECK(fixture_begin(&fixture.store));
-    char path[512];
+    char path[sizeof fixture.store.path + 8];
     snprintf(path, sizeof path, "%s.key", fixture.store.path);
     CHECK_OK(signing_key_open(path, &fixture.key));
     (void)remove(path);

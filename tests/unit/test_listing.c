@@ -53,6 +53,11 @@ static bool begin(StoreFixture *fixture)
     fixture->config = store_config_default();
     fixture->config.unix_ms = test_clock;
     fixture->config.manual = true;
+    memory = NULL;
+    if (fixture_is_server()) {
+        fixture->config.path = fixture->path;
+        return fixture_server_begin(fixture) && fixture_open(fixture) == STATUS_OK;
+    }
     const Status status = store_database_open(&memory);
     fixture->config.database = memory;
     return status == STATUS_OK && fixture_open(fixture) == STATUS_OK;
@@ -62,6 +67,7 @@ static void end(StoreFixture *fixture)
 {
     fixture_close(fixture);
     store_database_close(memory);
+    fixture_server_end(fixture);
 }
 
 static void account(StoreFixture *fixture, uint64_t id, const char *name)
@@ -414,6 +420,11 @@ TEST(search_finds_beginnings_of_words_in_title_tags_creator_and_description)
     CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "volc"}), "a-title,c-tag,b-text");
     CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "volc race"}), "a-title,b-text");
     CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "volcanoes"}), "b-text");
+    // Each word counts by where it is found.
+    place(&fixture, "e-both", "Fox Den", "");
+    place(&fixture, "f-half", "Fox", "den");
+    CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "fox den"}), "e-both,f-half");
+    CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "fox den bornike"}), "e-both,f-half");
     CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "olcano"}), "");
     CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "volcano quiet"}), "");
     CHECK_TEXT(ids(&fixture, (StoreListQuery){.words = "!?"}), "");
@@ -462,14 +473,15 @@ TEST(search_over_many_places_finds_all_and_looks_at_few_at_a_time)
     for (uint32_t i = 0; i < PLACES; i++) {
         snprintf(id, sizeof id, "place-%04u", i);
         snprintf(title, sizeof title, "Amazing %s %s", nouns[i % 5], i % 100 == 7 ? "gold" : "");
-        place(&fixture, id, title, "");
+        place(&fixture, id, title, i % 3 == 0 ? "" : "deep water");
     }
     const struct {
         const char *words;
         uint32_t expected;
-    } queries[] = {{"a", PLACES},      {"maze", PLACES / 5}, {"gold", PLACES / 100},
-                   {"amazing g", 10},  {"a r", PLACES / 5},  {"race gold", 0},
-                   {"tower gold", 10}, {"amazing", PLACES}};
+    } queries[] = {{"a", PLACES},         {"maze", PLACES / 5},        {"gold", PLACES / 100},
+                   {"amazing g", 10},     {"a r", PLACES / 5},         {"race gold", 0},
+                   {"tower gold", 10},    {"amazing", PLACES},         {"amazing deep", 666},
+                   {"deep amazing", 666}, {"amazing deep water", 666}, {"a deep tower", 134}};
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         static StoreListing rows[LISTING_PAGE_MAX];
         static bool seen[PLACES];

@@ -2,6 +2,8 @@
 // it, it is changed while they play, and an invalid change has no effect.
 #include "core/base/check.h"
 #include "core/client/client.h"
+#include "core/edit/compile.h"
+#include "core/edit/text.h"
 #include "core/world/local/local_host.h"
 #include "tests/support/test.h"
 #include "tests/unit/island_session.h"
@@ -256,6 +258,246 @@ TEST(clients_walk_and_see_each_other)
     }
     CHECK(seen);
     stage_close(&stage);
+}
+
+// --- from a document ----------------------------------------------------------------------------
+
+// The island as an editor has it, compiled. `scene` instead of the island's own.
+static Status compile_document(Heap *heap, const char *scene, EditBuffer *out, PlaceError *error)
+{
+    EditText *text = NULL;
+    EditDoc *doc = NULL;
+    PlaceFile files[FILES];
+    island_files(files);
+    const EditTexts texts = {text_from(island_place), text_from(scene)};
+    Status status = edit_text_open(heap, (EditBlobs){0}, texts, &text, &doc, error);
+    if (status == STATUS_OK) {
+        // Not scene.json itself.
+        status = edit_compile(doc, files, FILES - 1, out, error);
+        edit_text_close(text);
+        edit_doc_destroy(doc);
+    }
+    return status;
+}
+
+TEST(a_document_compiles_into_the_same_bytes_as_its_texts)
+{
+    Heap heap = heap_make(1ull << 30);
+    EditBuffer out = edit_buffer(&heap, 1u << 20);
+    PlaceFile files[FILES];
+    PlaceError error;
+    island_files(files);
+    static uint8_t block[1u << 20];
+    ByteWriter whole = byte_writer(block, sizeof block);
+    CHECK_OK(place_compile(&heap, files, FILES, &whole, &error));
+    CHECK_OK(compile_document(&heap, island_scene, &out, &error));
+    REQUIRE(out.bytes == whole.at);
+    CHECK(memcmp(out.data, block, out.bytes) == 0);
+    edit_buffer_free(&out);
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+TEST(a_document_that_is_no_place_yet_says_which_entity)
+{
+    static const struct {
+        const char *scene, *text;
+    } cases[] = {
+        {"{\"format\": 1, \"entities\": [{\"id\": 7, \"type\": \"spawn\"}, {\"id\": 8, \"type\":"
+         "\"group\", \"bounce\": 2}]}",
+         "scene.json entity 8: bounce means nothing for type group; take it out"},
+        {"{\"format\": 1}",
+         "scene.json entities must have at least one of type spawn, where players begin"},
+        {"{\"format\": 1, \"terrain\": [{\"min\": [0, 0, 0], \"max\": [1, 1, 1], \"kind\": "
+         "\"nix\"}]}",
+         "scene.json terrain[0]: kind must be \"air\" or a name from voxelKinds in place.json"},
+    };
+    Heap heap = heap_make(1ull << 30);
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        EditBuffer out = edit_buffer(&heap, 1u << 20);
+        PlaceError error;
+        char text[512];
+        CHECK(compile_document(&heap, cases[i].scene, &out, &error) != STATUS_OK);
+        place_error_text(&error, text, sizeof text);
+        CHECK_TEXT(text, cases[i].text);
+        edit_buffer_free(&out);
+    }
+    CHECK_INT(heap.bytes_now, 0);
+}
+
+// With the scripts and place.json alone, and what a world before kept.
+static Status open_compiled_with(Stage *stage, const PlaceFile *files, const EditBuffer *compiled,
+                                 const EditBuffer *kept, const EditBuffer *runes)
+{
+    PlaceError error;
+    LocalHostConfig config = local_host_config_default();
+    config.runes = runes != NULL ? runes->data : NULL;
+    config.rune_bytes = runes != NULL ? runes->bytes : 0;
+    config.compiled = compiled->data;
+    config.compiled_bytes = compiled->bytes;
+    config.kept = kept != NULL ? kept->data : NULL;
+    config.kept_bytes = kept != NULL ? kept->bytes : 0;
+    return local_host_create(&stage->heap, &config, files, 3, &stage->host, &error);
+}
+
+static Status open_compiled(Stage *stage, const EditBuffer *compiled, const EditBuffer *kept)
+{
+    PlaceFile files[FILES];
+    island_files(files);
+    return open_compiled_with(stage, files, compiled, kept, NULL);
+}
+
+TEST(a_world_of_compiled_bytes_is_the_world_of_the_texts)
+{
+    Stage stage = {.heap = heap_make(1ull << 30)};
+    Heap heap = heap_make(1ull << 30);
+    EditBuffer compiled = edit_buffer(&heap, 1u << 20);
+    PlaceError error;
+    CHECK_OK(compile_document(&heap, island_scene, &compiled, &error));
+    ASSERT(open_compiled(&stage, &compiled, NULL) == STATUS_OK);
+    stage_play(&stage);
+    char world[17], ada[17];
+    text_of(world_hash(local_host_world(stage.host)), world);
+    text_of(client_hash(stage.players[0].client), ada);
+    CHECK_TEXT(world, ISLAND_WORLD_HASH);
+    CHECK_TEXT(ada, ISLAND_ADA_HASH);
+    stage_close(&stage);
+    edit_buffer_free(&compiled);
+}
+
+static void keep(const LocalHost *host, EditBuffer *out)
+{
+    ByteWriter counter = byte_counter();
+    local_host_keep(host, &counter);
+    ASSERT(edit_buffer_reserve(out, counter.at));
+    ByteWriter writer = byte_writer(out->data, counter.at);
+    local_host_keep(host, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    out->bytes = writer.at;
+}
+
+static void play_and_compare(Stage *stage)
+{
+    stage_play(stage);
+    char world[17], ada[17];
+    text_of(world_hash(local_host_world(stage->host)), world);
+    text_of(client_hash(stage->players[0].client), ada);
+    CHECK_TEXT(world, ISLAND_WORLD_HASH);
+    CHECK_TEXT(ada, ISLAND_ADA_HASH);
+}
+
+static void take_runes(const LocalHost *host, EditBuffer *out)
+{
+    ByteWriter counter = byte_counter();
+    local_host_runes(host, &counter);
+    ASSERT(edit_buffer_reserve(out, counter.at));
+    ByteWriter writer = byte_writer(out->data, counter.at);
+    local_host_runes(host, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    out->bytes = writer.at;
+}
+
+// The runes of the world before are used where nothing changed, and change nothing that is played.
+TEST(a_script_that_did_not_change_is_not_checked_again)
+{
+    Stage stage = {.heap = heap_make(1ull << 30)};
+    Heap heap = heap_make(1ull << 30);
+    EditBuffer compiled = edit_buffer(&heap, 1u << 20), runes = edit_buffer(&heap, 8u << 20);
+    PlaceError error;
+    PlaceFile files[FILES];
+    island_files(files);
+    CHECK_OK(compile_document(&heap, island_scene, &compiled, &error));
+    ASSERT(open_compiled(&stage, &compiled, NULL) == STATUS_OK);
+    const uint32_t scripts = local_host_checked(stage.host);
+    CHECK_INT(scripts, 2);
+    take_runes(stage.host, &runes);
+    stage_close(&stage);
+
+    stage = (Stage){.heap = heap_make(1ull << 30)};
+    ASSERT(open_compiled_with(&stage, files, &compiled, NULL, &runes) == STATUS_OK);
+    CHECK_INT(local_host_checked(stage.host), 0);
+    play_and_compare(&stage);
+    // Again from the second: what was carried is carried on.
+    EditBuffer again = edit_buffer(&heap, 8u << 20);
+    take_runes(stage.host, &again);
+    CHECK_INT(again.bytes, runes.bytes);
+    stage_close(&stage);
+
+    // One byte more in one source, and that one is checked.
+    char source[4096];
+    for (uint32_t i = 0; i < 3; i++) {
+        const size_t length = strlen(files[i].path);
+        if (length > 4 && strcmp(files[i].path + length - 4, ".lua") == 0) {
+            ASSERT(files[i].bytes + 1 < sizeof source);
+            memcpy(source, files[i].data, files[i].bytes);
+            source[files[i].bytes] = '\n';
+            files[i].data = (const uint8_t *)source;
+            files[i].bytes += 1;
+            break;
+        }
+    }
+    stage = (Stage){.heap = heap_make(1ull << 30)};
+    ASSERT(open_compiled_with(&stage, files, &compiled, NULL, &runes) == STATUS_OK);
+    CHECK_INT(local_host_checked(stage.host), 1);
+    take_runes(stage.host, &again);
+    stage_close(&stage);
+
+    // Cut anywhere, they are refused, or those that are whole are used.
+    island_files(files);
+    for (size_t cut = 0; cut < runes.bytes; cut += 1 + runes.bytes / 97) {
+        const EditBuffer less = {.data = runes.data, .bytes = cut};
+        stage = (Stage){.heap = heap_make(1ull << 30)};
+        if (open_compiled_with(&stage, files, &compiled, NULL, &less) == STATUS_OK) {
+            CHECK(local_host_checked(stage.host) <= scripts);
+            stage_close(&stage);
+        }
+        CHECK_INT(stage.heap.bytes_now, 0);
+    }
+    edit_buffer_free(&again);
+    edit_buffer_free(&runes);
+    edit_buffer_free(&compiled);
+}
+
+TEST(a_world_in_another_memory_goes_on_where_the_last_one_was)
+{
+    Stage stage;
+    stage_open(&stage);
+    stage_play(&stage);
+    const PredictView before = client_own(stage.players[0].client);
+    const char *token = client_resume_token(stage.players[0].client);
+    CHECK(token[0] != '\0');
+    local_host_save(stage.host);
+    Heap heap = heap_make(1ull << 30);
+    EditBuffer compiled = edit_buffer(&heap, 1u << 20), kept = edit_buffer(&heap, 8u << 20);
+    PlaceError error;
+    CHECK_OK(compile_document(&heap, island_scene, &compiled, &error));
+    keep(stage.host, &kept);
+
+    Stage next = {.heap = heap_make(1ull << 30), .now_ms = stage.now_ms};
+    ASSERT(open_compiled(&next, &compiled, &kept) == STATUS_OK);
+    Player *ada = stage_join(&next, "ada");
+    client_destroy(&next.heap, ada->client);
+    ClientConfig config = client_config_default();
+    snprintf(config.name, sizeof config.name, "ada");
+    snprintf(config.player_id, sizeof config.player_id, "ada");
+    snprintf(config.resume_token, sizeof config.resume_token, "%s", token);
+    config.owner_fetches = true;
+    ASSERT(client_create(&next.heap, &config, &ada->client) == STATUS_OK);
+    stage_connect(&next, ada);
+    stage_run(&next, 2);
+    REQUIRE(is_playing(ada));
+    CHECK(vec3_length(vec3_sub(client_own(ada->client).position, before.position)) < 0.5f);
+
+    // Cut anywhere, it is refused, or a world.
+    for (size_t cut = 0; cut < kept.bytes; cut += 1 + kept.bytes / 97) {
+        Stage short_one = {.heap = heap_make(1ull << 30)};
+        const EditBuffer less = {.data = kept.data, .bytes = cut};
+        CHECK(open_compiled(&short_one, &compiled, &less) != STATUS_OK);
+        CHECK_INT(short_one.heap.bytes_now, 0);
+    }
+    stage_close(&next);
+    stage_close(&stage);
+    edit_buffer_free(&compiled);
+    edit_buffer_free(&kept);
 }
 
 // --- differences --------------------------------------------------------------------------------

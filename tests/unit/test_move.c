@@ -440,6 +440,47 @@ TEST(part_data_acts_without_a_script)
     walk_world_close(&world);
 }
 
+// Who walks onto a trampoline, or jumps at its rim, goes up and on, not back.
+TEST(a_trampoline_throws_up_who_walks_onto_it)
+{
+    PartDesc box = walk_box(vec3(-2, 0, 3), vec3(2, 0.2f, 7));
+    PartDesc high = walk_box(vec3(8, 0, 3), vec3(12, 0.5f, 7));
+    PartDesc round = {.shape = {SHAPE_CYLINDER, {1.5f, 0.1f, 1.5f}},
+                      .pose = {{20, 0.1f, 5}, QUAT_IDENTITY}};
+    PartDesc wall = walk_box(vec3(28, 0, 3), vec3(32, 3, 7)); // a bumper is one from all sides
+    PartDesc parts[] = {box, high, round, wall};
+    for (uint32_t i = 0; i < 4; i++) {
+        parts[i].data = (PartData){.flags = PART_BOUNCE, .bounce_speed = 14};
+    }
+    WalkWorldDesc desc = walk_world_default();
+    desc.parts = parts;
+    desc.part_count = 4;
+    WalkWorld world = walk_world_open(&desc);
+    Sim *sim = world.sim;
+    for (uint32_t jumps = 0; jumps < 2; jumps++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            const Handle player = walk_player(sim, vec3((float)i * 10, 0, 0));
+            float apex = 0;
+            float furthest = 0;
+            bool went_back = false;
+            for (uint32_t tick = 0; tick < 80; tick++) {
+                const bool jump = jumps == 1 && at(sim, player)->position.z > 1.5f;
+                sim_set_input(sim, player,
+                              &(SimInput){.move_z = 1, .buttons = jump ? INPUT_JUMP : 0});
+                sim_step(sim);
+                apex = math_max(apex, at(sim, player)->position.y);
+                furthest = math_max(furthest, at(sim, player)->position.z);
+                went_back = went_back || at(sim, player)->position.z < furthest - 0.05f;
+            }
+            CHECK_INT(went_back, i == 3);
+            CHECK_INT(apex > 3, i != 3);
+            sim_remove(sim, player);
+            sim_step(sim);
+        }
+    }
+    walk_world_close(&world);
+}
+
 TEST(voxels_set_onto_a_character_lift_it_out)
 {
     WalkWorldDesc desc = walk_world_default();

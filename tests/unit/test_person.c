@@ -162,8 +162,8 @@ TEST(a_person_is_deleted_and_nobody_else)
         CHECK_INT(count_players(&fixture, "w1", "bob"), 1);
         CHECK_INT(count_players(&fixture, "w2", "ann"), 0);
         CHECK_INT(count_players(&fixture, "w2", "bob"), 1);
-        CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM datastore WHERE value NOT NULL"),
-                  4);
+        CHECK_INT(
+            fixture_number(&fixture, "SELECT count(*) FROM datastore WHERE value IS NOT NULL"), 4);
         CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM datastore WHERE key IN "
                                            "(CAST('171710' AS BLOB), CAST('top' AS BLOB))"),
                   4);

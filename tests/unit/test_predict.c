@@ -496,8 +496,8 @@ TEST(a_part_of_the_scene_stays_where_its_entity_left_it)
     CHECK(!sim_part_is_hidden(sim, 9));
     CHECK(handle_is_none(sim_find(sim, 10)));
     CHECK_INT(predict_stats(alone.predict)->things_dropped, 0);
-    slot = slot_of(NET_SCENE_PART, 500000);
-    predict_enter(alone.predict, &slot, NULL);
+    slot = slot_of(NET_PART, 500000);
+    predict_enter(alone.predict, &slot, NULL); // a part without a shape
     CHECK_INT(predict_stats(alone.predict)->things_dropped, 1);
     alone_close(&alone);
 }

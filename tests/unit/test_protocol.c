@@ -305,7 +305,7 @@ TEST(other_rows_are_another_schema)
     static const struct {
         uint32_t schema;
         uint64_t print;
-    } known = {4, 0xad77108d2c6d13d5};
+    } known = {5, 0xad77108d2c6d13d5};
     CHECK_INT(PROTOCOL_SCHEMA, known.schema);
     if (schema_print() != known.print) {
         test_fail(__FILE__, __LINE__,

@@ -179,11 +179,11 @@ TEST(a_large_shape_is_seen_when_its_edge_is_near)
     replicate_close(&world);
 }
 
-// Rows of the cell that one lacks with a version, as net ids.
+// Rows of the cell that one lacks with a version, until the next call.
 static uint32_t rows_after(uint64_t version, PatchRow *out, uint32_t max)
 {
     const PatchTable *patches = replicator_patches(world.replicator);
-    uint8_t bytes[4096];
+    static uint8_t bytes[4096];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     uint32_t next = 0;
     CHECK(patch_table_write(patches, 0, version, &next, &writer));
@@ -351,7 +351,18 @@ TEST(attributes_for_the_owner_reach_the_owner_alone)
     replicate_close(&world);
 }
 
-TEST(anchored_parts_with_attributes_are_told)
+static bool row_mentions(const PatchRow *row, const char *word)
+{
+    const size_t bytes = strlen(word);
+    for (size_t i = 0; i + bytes <= row->attributes_bytes; i++) {
+        if (memcmp(row->attributes + i, word, bytes) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(attributes_of_anchored_parts_are_rows_and_take_no_slot)
 {
     const PartDesc part = walk_box(vec3(3, 0, 3), vec3(4, 1, 4));
     WalkWorldDesc desc = walk_world_default();
@@ -360,18 +371,38 @@ TEST(anchored_parts_with_attributes_are_told)
     const ReplicatorConfig config = replicate_config();
     replicate_open(&world, &desc, &config);
     join_at(0, vec3(0, 0, 0));
+    PatchTable *patches = replicator_patches(world.replicator);
     const ScriptValue value = {.type = SCRIPT_NUMBER, .number = 4};
+    const ScriptValue nil = {.type = SCRIPT_NIL};
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Own"), &value, 0));
+    patch_table_attributes_known(patches); // the scene has it
     CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Secret"), &value,
                                            ATTRIBUTE_PRIVATE));
     replicate_run(&world, 4);
-    CHECK(replicate_known(&world, 0, 1) == NULL);
+    PatchRow rows[2];
+    CHECK_INT(rows_after(0, rows, 2), 0);
     CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Price"), &value, 0));
+    CHECK_OK(attribute_table_set_tag(&world.attributes, 1, text_from("shop"), true));
     replicate_run(&world, 4);
-    REQUIRE(replicate_known(&world, 0, 1) != NULL);
-    CHECK(attributes_mentions("Price"));
-    const ScriptValue nil = {.type = SCRIPT_NIL};
+    CHECK_INT(rows_after(0, rows, 2), 1);
+    CHECK(rows[0].net_id == 1 && rows[0].groups == PATCH_ATTRIBUTES);
+    CHECK(row_mentions(&rows[0], "Price") && row_mentions(&rows[0], "Own"));
+    CHECK(row_mentions(&rows[0], "shop") && !row_mentions(&rows[0], "Secret"));
+    CHECK(replicate_known(&world, 0, 1) == NULL);
+    const uint64_t first = patches->cells[0].version;
+    // Setting it to the same, or changing what nobody may see, is no news.
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Price"), &value, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Secret"), &nil, 0));
+    replicate_run(&world, 4);
+    CHECK_INT(rows_after(first, rows, 2), 0);
+    // A record without anything ends; then the row says that there is nothing.
     CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Price"), &nil, 0));
+    CHECK_OK(attribute_table_set_attribute(&world.attributes, 1, text_from("Own"), &nil, 0));
+    CHECK_OK(attribute_table_set_tag(&world.attributes, 1, text_from("shop"), false));
+    CHECK(attribute_table_find(&world.attributes, 1) == NULL);
     replicate_run(&world, 4);
+    CHECK_INT(rows_after(first, rows, 2), 1);
+    CHECK(rows[0].groups == PATCH_ATTRIBUTES && rows[0].attributes_bytes == 3);
     CHECK(replicate_known(&world, 0, 1) == NULL);
     replicate_close(&world);
 }

@@ -1,6 +1,8 @@
 // Anchored parts of the scene that scripts change, in a real world with real clients: every client
 // has them exactly as the world has, whenever it came, whatever its link lost, and wherever it has
 // been meanwhile. They take none of the slots in which a client sees entities.
+#include "core/client/client_inside.h"
+#include "core/world/world_inside.h"
 #include "tests/unit/duet.h"
 
 #include <stdio.h>
@@ -88,7 +90,7 @@ static uint32_t part_slots(Client *client)
     for (uint32_t slot = client_next(client, UINT32_MAX); slot != UINT32_MAX;
          slot = client_next(client, slot)) {
         const NetKind kind = client_entity(client, slot).kind;
-        count += kind == NET_PART || kind == NET_SCENE_PART;
+        count += kind == NET_PART;
     }
     return count;
 }
@@ -198,11 +200,12 @@ TEST(a_creator_edits_parts_while_they_are_played)
     PatchRow rows[3];
     for (uint32_t i = 0; i < 3; i++) {
         const PartView now = part_view(sim, i + 1);
-        rows[i] = (PatchRow){.net_id = i + 1,
-                             .groups = PATCH_GROUPS_ALL & ~(uint32_t)PATCH_GONE,
-                             .pose = now.pose,
-                             .data = now.data,
-                             .paint = paint_default};
+        rows[i] =
+            (PatchRow){.net_id = i + 1,
+                       .groups = PATCH_POSITION | PATCH_ROTATION | PATCH_PART_DATA | PATCH_PAINT,
+                       .pose = now.pose,
+                       .data = now.data,
+                       .paint = paint_default};
     }
     rows[0].pose.position.y += 2;
     rows[1].data = (PartData){.flags = PART_BOUNCE, .bounce_speed = 5};
@@ -440,6 +443,147 @@ TEST(two_thousand_recoloured_and_five_hundred_moved_parts)
     CHECK_INT(client_paint(ann, 2600).colour, client_paint(cy, 2600).colour);
     CHECK(client_place(cy)->patch_tick > 0); // the new scene
     CHECK_INT(world_stats(duet->world).scenes_folded, 1);
+    duet_close(duet);
+}
+
+// --- attributes and tags ------------------------------------------------------------------------
+
+// How many attributes and tags of parts one table has and the other does not.
+static uint32_t attributes_apart(const AttributeTable *from, const AttributeTable *to)
+{
+    uint32_t apart = 0;
+    for (uint64_t id = 1; id <= TILES; id++) {
+        const Record *record = attribute_table_find(from, id);
+        AttributeEntry entry = {0};
+        while (record != NULL && attribute_table_attribute_next(from, record, &entry)) {
+            ScriptValue value = {0};
+            const bool is_there = attribute_table_attribute(to, id, entry.name, &value, NULL);
+            apart +=
+                attribute_is_public(entry.flags) &&
+                !(is_there && value.type == entry.value.type &&
+                  value.number == entry.value.number && text_equal(value.text, entry.value.text));
+        }
+        Text tag;
+        for (uint32_t index = 0;
+             record != NULL && attribute_table_tag_of(from, record, &index, &tag); index++) {
+            apart += !attribute_table_has_tag(to, id, tag);
+        }
+    }
+    return apart;
+}
+
+static uint32_t wrong_attributes(Duet *duet, Client *client)
+{
+    const AttributeTable *truth = authority_attributes(duet->world->authority);
+    const AttributeTable *own = view_attributes(client_script_view(client));
+    return attributes_apart(truth, own) + attributes_apart(own, truth);
+}
+
+static double number_of(Client *client, uint64_t net_id, const char *name)
+{
+    ScriptValue value = {0};
+    const AttributeTable *own = view_attributes(client_script_view(client));
+    return attribute_table_attribute(own, net_id, text_from(name), &value, NULL) ? value.number
+                                                                                 : -1;
+}
+
+// Clients with scripts: those of others keep no attributes.
+TEST(parts_with_new_colours_places_and_attributes_all_at_once)
+{
+    Duet *duet = open_floor(3);
+    duet_script(duet, "ServerScriptService/Main",
+                COLOUR_OF
+                "function onStart() task.wait(2)\n"
+                "  for i = 0, 1999 do paint(i, 1) if i % 200 == 0 then task.wait() end end\n"
+                "  for i = 2000, 2499 do local t = World.Find('T'..i)\n"
+                "    t.Position = t.Position + Vector3.new(0, 0.25, 0) end\n"
+                "  for i = 2500, 2999 do local t = World.Find('T'..i)\n"
+                "    t:SetAttribute('Price', i) t:SetAttribute('Name', 'tile '..i)\n"
+                "    t:SetAttribute('Secret', i, {visibility = 'server'})\n"
+                "    if i % 3 == 0 then t:AddTag('third') end\n"
+                "    if i % 100 == 0 then task.wait() end end end\n");
+    Client *ann = duet_join(duet, "ann", true);
+    Client *bo = duet_join(duet, "bo", true);
+    duet_run(duet, 60);
+    duet->held[1] = true; // bo's link stops while it happens
+    duet_run(duet, 120);
+    duet->held[1] = false;
+    duet_run(duet, 90);
+    Client *cy = duet_join(duet, "cy", true); // comes when all is done
+    duet_run(duet, 30);
+    put_body(duet, 0, vec3(3000, 1, 3000));
+    duet_run(duet, 120);
+    put_body(duet, 0, vec3(30, 3, 25));
+    duet_cut(duet, 1);
+    duet_run(duet, 30);
+    duet_connect(duet, 1);
+    duet_run(duet, 120);
+    duet_no_faults(duet);
+    Client *const all[] = {ann, bo, cy};
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_INT(client_state(all[i]), CLIENT_PLAYING);
+        CHECK_INT(wrong_parts(duet, all[i]), 0);
+        CHECK_INT(wrong_colours(all[i], 0, 2000, 1), 0);
+        CHECK_INT(wrong_attributes(duet, all[i]), 0);
+        CHECK_NEAR(number_of(all[i], 2901, "Price"), 2900, 0);
+        CHECK_NEAR(number_of(all[i], 2901, "Secret"), -1, 0);
+        CHECK_INT(part_slots(all[i]), 0);
+        CHECK_INT(client_stats(all[i]).patches_refused, 0);
+    }
+    CHECK(client_place(cy)->patch_tick > 0); // the new scene
+    duet_close(duet);
+}
+
+// A part that moves is an entity; its attributes come as before and stay when it rests. What a
+// script takes away is gone on clients too.
+TEST(attributes_of_a_part_that_moves_rests_and_loses_them)
+{
+    Duet *duet = open_floor(2);
+    duet_script(duet, "ServerScriptService/Main",
+                "function onStart() local t = World.Find('T1525') t:SetAttribute('A', 1)\n"
+                "  t:AddTag('lift') task.wait(1)\n"
+                "  t:MoveTo(t.Position + Vector3.new(0, 3, 0), 1) task.wait(0.5)\n"
+                "  t:SetAttribute('A', 2) task.wait(6)\n"
+                "  t:SetAttribute('A', nil) t:RemoveTag('lift') end\n");
+    duet_script(duet, "StarterGui/Watch",
+                "local t = World.Find('T1525')\n"
+                "t:GetAttributeChangedSignal('A'):Connect(function()\n"
+                "  print('A is '..tostring(t:GetAttribute('A'))) end)\n");
+    Client *ann = duet_join(duet, "ann", true);
+    duet_run(duet, 90);
+    CHECK_INT(part_slots(ann), 1);
+    CHECK_NEAR(number_of(ann, 1526, "A"), 2, 0);
+    duet_run(duet, 180);
+    CHECK_INT(part_slots(ann), 0);
+    CHECK_NEAR(number_of(ann, 1526, "A"), 2, 0);
+    CHECK_INT(wrong_attributes(duet, ann), 0);
+    Client *bo = duet_join(duet, "bo", true);
+    duet_run(duet, 30);
+    CHECK_NEAR(number_of(bo, 1526, "A"), 2, 0);
+    duet_run(duet, 240);
+    CHECK_NEAR(number_of(ann, 1526, "A"), -1, 0);
+    CHECK_NEAR(number_of(bo, 1526, "A"), -1, 0);
+    CHECK_INT(wrong_attributes(duet, ann) + wrong_attributes(duet, bo), 0);
+    CHECK_INT(duet_lines(duet, "A is 2"), 1);
+    CHECK(duet_lines(duet, "A is nil") >= 1);
+    duet_no_faults(duet);
+    duet_close(duet);
+}
+
+// Every part of a large list is as long as it may be.
+TEST(attributes_as_large_as_they_may_be)
+{
+    Duet *duet = open_floor(2);
+    duet_script(duet, "ServerScriptService/Main",
+                "function onStart() for i = 0, 59 do local t = World.Find('T'..i)\n"
+                "  for k = 1, 3 do t:SetAttribute('K'..k, string.rep('x', 1000)) end\n"
+                "  t:SetAttribute('Last', i) end end\n");
+    Client *ann = duet_join(duet, "ann", true);
+    duet_run(duet, 240);
+    duet_no_faults(duet);
+    CHECK_INT(wrong_attributes(duet, ann), 0);
+    CHECK_NEAR(number_of(ann, 60, "Last"), 59, 0);
+    CHECK_INT(part_slots(ann), 0);
     duet_close(duet);
 }
 

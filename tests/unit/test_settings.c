@@ -2,7 +2,9 @@
 // is tested without a new test.
 #define _GNU_SOURCE
 #include "server/control/settings/settings.h"
+#include "server/sys/fetch.h"
 #include "server/sys/file.h"
+#include "server/sys/loopback.h"
 #include "tests/support/test.h"
 #include "tests/support/test_folder.h"
 
@@ -76,9 +78,14 @@ static void two_values(const SettingRow *row, char out[2][128])
         [SETTING_KIND_FOLDER] = {"/tmp/a", "/tmp/b"},
         [SETTING_KIND_NAME] = {"one", "two"},
         [SETTING_KIND_URL] = {"https://a.example", "http://b.example:8080"},
+        [SETTING_KIND_STORE] = {"postgres://a.example/x", "postgresql://sandlot@b.example/y"},
         [SETTING_KIND_ORIGIN_LIST] = {"https://a.example", "https://b.example"},
         [SETTING_KIND_PROXY_LIST] = {"10.0.0.0/8", "192.0.2.1"},
         [SETTING_KIND_SECRET] = {KEY_A, KEY_B},
+        [SETTING_KIND_LINK] = {"https://a.example/club", "http://127.0.0.1:8080"},
+        [SETTING_KIND_LINE] = {"openid one", "openid two"},
+        [SETTING_KIND_ROLE_LIST] = {"creator=makers", "operator=chiefs"},
+        [SETTING_KIND_BLOBS] = {"files", "s3://club/blobs?endpoint=http://127.0.0.1:9000"},
         [SETTING_KIND_SWITCH] = {"no", "yes"}};
     if (row->kind == SETTING_KIND_NUMBER) {
         snprintf(out[0], 128, "%u", row->low);
@@ -254,9 +261,14 @@ static const char *bad_value(const SettingRow *row)
                                          [SETTING_KIND_FOLDER] = NULL, // any will do
                                          [SETTING_KIND_NAME] = "../etc",
                                          [SETTING_KIND_URL] = "ftp://x",
+                                         [SETTING_KIND_STORE] = "postgres://a:b@c/d",
                                          [SETTING_KIND_ORIGIN_LIST] = "https://a.example/path",
                                          [SETTING_KIND_PROXY_LIST] = "10.0.0.1/8",
-                                         [SETTING_KIND_SECRET] = "short-sesame",
+                                         [SETTING_KIND_SECRET] = "short sesame",
+                                         [SETTING_KIND_LINK] = "http://a.example/club",
+                                         [SETTING_KIND_LINE] = "\x01",
+                                         [SETTING_KIND_ROLE_LIST] = "trusted=makers",
+                                         [SETTING_KIND_BLOBS] = "s4://club",
                                          [SETTING_KIND_CHOICE] = "maybe",
                                          [SETTING_KIND_SWITCH] = "perhaps"};
     return values[row->kind];
@@ -283,6 +295,53 @@ TEST(a_wrong_value_names_its_origin)
         CHECK(strstr(said, "flag --port: port: \"70000\" is not a number from 0 to 65535") != NULL);
         CHECK(strstr(said, "short-sesame") == NULL); // a secret, even a wrong one
         settings_destroy(settings);
+    }
+    test_folder_remove(&folder);
+}
+
+TEST(plain_http_goes_to_this_machine_alone)
+{
+    static const char *const here[] = {"http://localhost",         "http://LOCALHOST:80/x",
+                                       "http://127.0.0.1",         "http://127.0.0.1:5000",
+                                       "http://127.255.1.2/realm", "http://[::1]:9/x"};
+    static const char *const elsewhere[] = {"http://127.evil.example",
+                                            "http://127.0.0.1.evil.example/x",
+                                            "http://127.0.0.1evil.example",
+                                            "http://localhost.evil.example",
+                                            "http://localhostx",
+                                            "http://128.0.0.1",
+                                            "http://127.1",
+                                            "http://127.0.0.1.",
+                                            "http://127.0.0.256",
+                                            "http://127.0.0.0x1",
+                                            "http://0127.0.0.1",
+                                            "http://[::1].evil.example",
+                                            "http://[::1",
+                                            "http://127.0.0.1@evil.example",
+                                            "http://127.0.0.1:x@evil.example",
+                                            "http://",
+                                            "http:///",
+                                            "https://127.0.0.1"};
+    for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
+        CHECK(url_is_loopback(here[i]));
+        CHECK(fetch_url_is_allowed(here[i]));
+    }
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++) {
+        CHECK(!url_is_loopback(elsewhere[i]));
+    }
+    CHECK(!fetch_url_is_allowed("http://127.evil.example/jwks"));
+    CHECK(!fetch_url_is_allowed("http://127.0.0.1.evil.example/jwks"));
+    folder = test_folder_make();
+    for (uint32_t i = 0; i < SETTING_COUNT; i++) {
+        const SettingRow *row = setting_row((SettingId)i);
+        if (row->kind == SETTING_KIND_LINK) {
+            char line[256];
+            snprintf(line, sizeof line, "%s = http://127.evil.example\n", row->name);
+            write_file("sandlot.conf", line);
+            Settings *settings = settings_of(LIST(NULL), LIST(NULL));
+            CHECK(strstr(faults_of(settings), "sandlot.conf:1: ") != NULL);
+            settings_destroy(settings);
+        }
     }
     test_folder_remove(&folder);
 }

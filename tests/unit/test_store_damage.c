@@ -251,7 +251,7 @@ static void write_whole(const char *path, const uint8_t *data, size_t count)
 
 static void remove_log(const StoreFixture *fixture)
 {
-    char path[128];
+    char path[sizeof fixture->path + 8];
     snprintf(path, sizeof path, "%s-wal", fixture->path);
     (void)unlink(path);
     snprintf(path, sizeof path, "%s-shm", fixture->path);
@@ -474,7 +474,7 @@ static void check_refused(StoreFixture *fixture, const char *why)
 TEST(an_empty_file_is_no_new_database)
 {
     StoreFixture fixture;
-    char log_path[128];
+    char log_path[sizeof fixture.path + 8];
     struct stat file;
     if (!fixture_begin(&fixture)) {
         return;
@@ -616,7 +616,7 @@ TEST(a_torn_log_is_a_clean_prefix)
 {
     StoreFixture fixture;
     size_t sizes[LOG_SAVES + 1];
-    char log_path[128];
+    char log_path[sizeof fixture.path + 8];
     if (!fixture_begin(&fixture)) {
         return;
     }

@@ -70,9 +70,36 @@ static void pair_end(Pair *pair)
     fixture_end(&pair->fixture);
 }
 
+// Another store with all that this one has takes its place, as for a world that is made anew. Bytes
+// that were cut are refused, and leave an empty store.
+static void move_to_another(Pair *pair)
+{
+    MemoryStoreConfig config = memory_store_config_default();
+    config.key_max = pair->fixture.config.data_keys_max;
+    config.bytes_max = pair->fixture.config.data_bytes_max;
+    config.old_bytes_max = pair->fixture.config.data_old_bytes_max;
+    ByteWriter counter = byte_counter();
+    memory_store_write(pair->memory, &counter);
+    uint8_t *bytes = heap_alloc(&pair->heap, counter.at);
+    MemoryStore *next = NULL;
+    ASSERT(bytes != NULL && memory_store_create(&pair->heap, &config, &next) == STATUS_OK);
+    ByteWriter writer = byte_writer(bytes, counter.at);
+    memory_store_write(pair->memory, &writer);
+    ByteReader cut = byte_reader(bytes, counter.at - 1);
+    CHECK(memory_store_read(next, &cut) != STATUS_OK);
+    ByteReader reader = byte_reader(bytes, counter.at);
+    CHECK_OK(memory_store_read(next, &reader));
+    heap_free(&pair->heap, bytes);
+    memory_store_destroy(&pair->heap, pair->memory);
+    pair->memory = next;
+}
+
 static void ask(Pair *pair, const StoreRequest *request)
 {
     ASSERT(pair->count < QUEUE_MAX);
+    if (pair->count % 16 == 5) {
+        move_to_another(pair);
+    }
     Asked *asked = &pair->asked[pair->count];
     ByteWriter writer = byte_writer(asked->answer, sizeof asked->answer);
     asked->ok = memory_store_run(pair->memory, request, (double)(clock_read(NULL) / 1000), &writer);
@@ -452,6 +479,9 @@ TEST(a_damaged_old_value_is_an_error)
 
 TEST(a_database_of_version_7_keeps_old_values_from_now_on)
 {
+    if (fixture_is_server()) {
+        return; // it is about SQLite's file
+    }
     Pair *pair = malloc(sizeof *pair);
     REQUIRE(pair != NULL);
     if (pair_begin(pair, 10, 1000, 1000)) {

@@ -3,8 +3,11 @@
 #define _GNU_SOURCE
 #include "core/base/rng.h"
 #include "core/world/save/row.h"
+#include "server/store/people/store_ban.h"
 #include "server/store/store.h"
+#include "server/store/world/store_event.h"
 #include "tests/support/test.h"
+#include "tests/unit/store_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 #define LEASE_MS 10000
 
 typedef struct Cluster {
+    StoreFixture server; // on PostgreSQL
     StoreDatabase *database;
     Store *stores[HOSTS];
     uint64_t now;
@@ -41,6 +45,8 @@ static void host_open(Cluster *cluster, uint32_t host)
 {
     StoreConfig config = store_config_default();
     config.database = cluster->database;
+    config.path = cluster->server.path;
+    config.manual = true;
     config.unix_ms = cluster_now;
     config.unix_ms_user = cluster;
     config.fault = cluster_fault;
@@ -51,7 +57,11 @@ static void host_open(Cluster *cluster, uint32_t host)
 static void cluster_begin(Cluster *cluster)
 {
     *cluster = (Cluster){.now = 1000};
-    REQUIRE(store_database_open(&cluster->database) == STATUS_OK);
+    if (fixture_is_server()) { // a connection for each host
+        REQUIRE(fixture_server_begin(&cluster->server));
+    } else {
+        REQUIRE(store_database_open(&cluster->database) == STATUS_OK);
+    }
     for (uint32_t i = 0; i < HOSTS; i++) {
         host_open(cluster, i);
     }
@@ -65,6 +75,7 @@ static void cluster_end(Cluster *cluster)
         store_close(cluster->stores[i]);
     }
     store_database_close(cluster->database);
+    fixture_server_end(&cluster->server);
 }
 
 static void host_crash(Cluster *cluster, uint32_t host)
@@ -524,7 +535,8 @@ TEST(random_hosts_never_write_over_each_other)
         uint64_t valid_until;
     } hosts[HOSTS] = {{0}};
     uint64_t epoch = 0, tick = 0, saved = 0, refused = 0;
-    for (uint32_t i = 0; i < 4000 && test_is_passing(); i++) {
+    const uint32_t steps = fixture_is_server() ? 500 : 4000; // each is a few round trips there
+    for (uint32_t i = 0; i < steps && test_is_passing(); i++) {
         const uint32_t h = rng_below(&rng, HOSTS);
         cluster.now += rng_below(&rng, 1500);
         cluster.faults = rng_below(&rng, 20) == 0;
@@ -582,8 +594,143 @@ TEST(random_hosts_never_write_over_each_other)
             break;
         }
     }
-    CHECK(saved > 200 && refused > 50 && epoch > 50);
+    CHECK(saved * 20 > steps && refused * 80 > steps && epoch * 80 > steps);
     printf("  %llu epochs, %llu saves stored, %llu refused\n", (unsigned long long)epoch,
            (unsigned long long)saved, (unsigned long long)refused);
     cluster_end(&cluster);
+}
+
+// --- peers
+// ----------------------------------------------------------------------------------------
+
+static uint32_t find_peers(Cluster *cluster, uint32_t host, StoreHost *out, uint32_t max)
+{
+    StoreCompletion done = {0};
+    CHECK_OK(store_peers_find(cluster->stores[host], cluster->now, 5));
+    store_step(cluster->stores[host]);
+    CHECK_OK(next_answer(cluster, host, STORE_PEERS_FOUND, &done));
+    return store_peers_read(&done, out, max);
+}
+
+static void renew_peer(Cluster *cluster, uint32_t host, uint8_t boot, uint32_t memory)
+{
+    StoreHost row = host_row(host, boot);
+    row.is_peer = true;
+    row.memory = memory;
+    row.tick = 7;
+    row.worlds = 3;
+    row.players = 40;
+    memset(row.public_key, (int)host + 1, sizeof row.public_key);
+    CHECK_OK(store_host_renew(cluster->stores[host], &row, cluster->now, LEASE_MS, 1));
+    CHECK_OK(step_for(cluster, host, STORE_HOST_RENEWED));
+}
+
+TEST(peers_are_those_whose_rows_are_valid)
+{
+    Cluster cluster;
+    StoreHost found[4];
+    cluster_begin(&cluster);
+    renew_peer(&cluster, 0, 1, 100);
+    renew_peer(&cluster, 1, 2, 250);
+    CHECK_OK(renew(&cluster, 2, 3)); // a host of a control plane: no peer
+    REQUIRE(find_peers(&cluster, 0, found, 4) == 2);
+    CHECK(strcmp(found[1].host_id, "host1") == 0 && found[1].boot[0] == 2);
+    CHECK(strcmp(found[1].address, "10.0.0.1:7777") == 0);
+    CHECK_INT(found[1].memory, 250);
+    CHECK_INT(found[1].tick, 7);
+    CHECK_INT(found[1].worlds, 3);
+    CHECK_INT(found[1].players, 40);
+    CHECK_INT(found[1].public_key[31], 2);
+    CHECK_INT(found[1].expires_unix_ms, cluster.now + LEASE_MS);
+    CHECK_INT(find_peers(&cluster, 0, found, 1), 1);
+    cluster.now += LEASE_MS;
+    renew_peer(&cluster, 0, 1, 300);
+    REQUIRE(find_peers(&cluster, 1, found, 4) == 1);
+    CHECK(strcmp(found[0].host_id, "host0") == 0);
+    CHECK_INT(found[0].memory, 300);
+    cluster_end(&cluster);
+}
+
+// The row of a dead host is ended by the others; if it lives after all, it is fenced.
+TEST(a_host_that_is_ended_loses_its_worlds_at_once)
+{
+    Cluster cluster;
+    StoreCompletion done = {0};
+    cluster_begin(&cluster);
+    renew_peer(&cluster, 0, 1, 0);
+    renew_peer(&cluster, 1, 2, 0);
+    ask_take(&cluster, 0, 1);
+    CHECK_OK(step_for(&cluster, 0, STORE_WORLD_TAKEN));
+    CHECK_OK(save(&cluster, 0, 1, 1, 1));
+    ask_take(&cluster, 1, 2);
+    store_step(cluster.stores[1]);
+    CHECK_INT(next_answer(&cluster, 1, STORE_WORLD_TAKEN, &done), STATUS_EXISTS);
+    const uint8_t other[STORE_BOOT_BYTES] = {9}, boot[STORE_BOOT_BYTES] = {1};
+    CHECK_OK(store_host_end(cluster.stores[1], "host0", other, 6));
+    CHECK_INT(step_for(&cluster, 1, STORE_HOST_ENDED), STATUS_DENIED); // a later life of it
+    CHECK_OK(store_host_end(cluster.stores[1], "host0", boot, 6));
+    CHECK_OK(step_for(&cluster, 1, STORE_HOST_ENDED));
+    CHECK_INT(save(&cluster, 0, 1, 2, 2), STATUS_BLOCKED); // nobody has the world yet
+    ask_take(&cluster, 1, 2);
+    CHECK_OK(step_for(&cluster, 1, STORE_WORLD_TAKEN));
+    CHECK_INT(save(&cluster, 0, 1, 2, 2), STATUS_DENIED);
+    ask_renew(&cluster, 0, 1);
+    CHECK_INT(step_for(&cluster, 0, STORE_HOST_RENEWED), STATUS_DENIED);
+    CHECK_OK(save(&cluster, 1, 2, 1, 5));
+    cluster_end(&cluster);
+}
+
+// --- events
+// ---------------------------------------------------------------------------------------
+
+static uint32_t events_of(Store *store, uint64_t *last, StoreEvent *out, uint32_t max)
+{
+    uint32_t count = 0;
+    CHECK_OK(store_events_since(store, *last, last, out, max, &count));
+    return count;
+}
+
+TEST(what_one_store_changes_the_others_hear_once)
+{
+    StoreDatabase *database = NULL;
+    Store *stores[2] = {NULL, NULL};
+    StoreEvent events[8];
+    uint64_t last[2] = {0, 0};
+    REQUIRE(store_database_open(&database) == STATUS_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        StoreConfig config = store_config_default();
+        config.database = database;
+        config.shared = true;
+        REQUIRE(store_open(&config, &stores[i], NULL, 0) == STATUS_OK);
+    }
+    const StoreBan ban = {.account_id = 77, .kind = BAN_ENTER, .until_unix_ms = 5};
+    const StoreWorld world = {.world_id = "w2", .name = "Two"};
+    CHECK_OK(store_ban_put(stores[0], &ban));
+    CHECK_OK(store_world_put(stores[0], &world));
+    CHECK_OK(store_event_put(stores[0], EVENT_KICK, "7 - go", 6));
+    CHECK_INT(events_of(stores[0], &last[0], events, 8), 0); // its own
+    REQUIRE(events_of(stores[1], &last[1], events, 8) == 3);
+    CHECK_INT(events[0].kind, EVENT_BAN);
+    CHECK_INT(store_event_number(&events[0]), 77);
+    CHECK(events[1].kind == EVENT_WORLD && events[1].bytes == 2 &&
+          memcmp(events[1].subject, "w2", 2) == 0);
+    CHECK(events[2].kind == EVENT_KICK && events[2].bytes == 6);
+    CHECK_INT(last[0], last[1]);
+    CHECK_INT(events_of(stores[1], &last[1], events, 8), 0);
+    // What did not change anything is no event.
+    CHECK_INT(store_ban_delete(stores[0], 78, "", BAN_ENTER), STATUS_NOT_FOUND);
+    CHECK_INT(events_of(stores[1], &last[1], events, 8), 0);
+    // A reader that was away for long reads everything again.
+    for (uint32_t i = 0; i < STORE_EVENTS_KEPT + 100; i++) {
+        CHECK_OK(store_event_put(stores[0], EVENT_SETTING, &i, sizeof i));
+    }
+    REQUIRE(events_of(stores[1], &last[1], events, 1) == 1);
+    CHECK_INT(events[0].kind, EVENT_ALL);
+    uint64_t newest = 0;
+    CHECK_OK(store_events_last(stores[1], &newest));
+    CHECK_INT(newest, STORE_EVENTS_KEPT + 103);
+    for (uint32_t i = 0; i < 2; i++) {
+        store_close(stores[i]);
+    }
+    store_database_close(database);
 }

@@ -8,6 +8,7 @@
 #include "server/store/people/store_host_key.h"
 #include "server/store/world/store_remote.h"
 #include "tests/support/test.h"
+#include "tests/unit/store_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,10 @@ typedef struct Plane {
     Store *store;
     uint64_t now;
     uint32_t batches;
-    bool is_away;    // batches do not arrive
-    bool is_silent;  // they arrive, and the answer is lost
-    bool is_refused; // the key was revoked
+    bool is_away;        // batches do not arrive
+    bool is_silent;      // they arrive, and the answer is lost
+    bool is_refused;     // the key was revoked
+    StoreFixture server; // on PostgreSQL
 } Plane;
 
 static uint64_t plane_now(void *user)
@@ -36,9 +38,15 @@ static uint64_t plane_now(void *user)
 static void plane_open(Plane *plane)
 {
     *plane = (Plane){.now = 1000};
-    REQUIRE(store_database_open(&plane->database) == STATUS_OK);
+    if (fixture_is_server()) {
+        REQUIRE(fixture_server_begin(&plane->server));
+    } else {
+        REQUIRE(store_database_open(&plane->database) == STATUS_OK);
+    }
     StoreConfig config = store_config_default();
     config.database = plane->database;
+    config.path = plane->server.path;
+    config.manual = true;
     config.unix_ms = plane_now;
     config.unix_ms_user = plane;
     REQUIRE(store_open(&config, &plane->store, NULL, 0) == STATUS_OK);
@@ -51,6 +59,7 @@ static void plane_close(Plane *plane)
 {
     store_close(plane->store);
     store_database_close(plane->database);
+    fixture_server_end(&plane->server);
 }
 
 static StoreHolder holder_of(uint8_t boot, bool is_again)

@@ -122,3 +122,34 @@ TEST(full)
     vm_heap_forget(&heap);
     heap_free(&outer, memory);
 }
+
+// Only what was used is written, and then all of the block is zeros.
+TEST(wiped)
+{
+    Heap outer = heap_make(1ull << 24);
+    const size_t bytes = vm_heap_bytes(HEAP_SIZE);
+    uint8_t *memory = heap_alloc(&outer, bytes);
+    REQUIRE(memory != NULL);
+    VmHeap heap;
+    Rng rng = rng_make(test_seed(), 2);
+    for (uint32_t round = 0; round < 4; round++) {
+        vm_heap_init(&heap, memory, HEAP_SIZE);
+        memset(blocks, 0, sizeof blocks);
+        for (uint32_t i = 0; i < 20u << (2 * round) && test_is_passing(); i++) {
+            change(&heap, &blocks[rng_below(&rng, BLOCKS)], &rng);
+        }
+        if (round % 2 != 0) {
+            vm_heap_release_reserve(&heap);
+            (void)vm_heap_alloc(&heap, 5000);
+        }
+        CHECK(!vm_heap_wipe(&heap, 4096));
+        CHECK(vm_heap_wipe(&heap, SIZE_MAX));
+        size_t at = 0;
+        while (at < bytes && memory[at] == 0) {
+            at += 1;
+        }
+        CHECK_INT(at, bytes);
+    }
+    heap_free_clean(&outer, memory);
+    CHECK_INT(outer.bytes_now, 0);
+}

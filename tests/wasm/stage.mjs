@@ -8,9 +8,10 @@ const TICK_MS = 1000 / 60;
 export { ClientState, Core };
 
 export class Stage {
-    constructor(core, files) {
+    // `compiled`: by the document of the studio; otherwise the files are compiled.
+    constructor(core, files, compiled, before) {
         this.core = core;
-        this.world = core.createWorld(files);
+        this.world = compiled === undefined ? core.createWorld(files) : core.createCompiledWorld(files, compiled, before);
         this.nowMs = 0;
         this.nextConnection = 1;
         this.players = [];

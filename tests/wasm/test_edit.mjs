@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 
+import { differenceWords } from '../../web/src/site/difference.ts';
 import { StudioDocument } from '../../web/src/studio/document.ts';
 
 import { EditHost } from './edit_host.mjs';
@@ -52,6 +53,31 @@ async function stage(settings, scene, count) {
 
 const obby = () => stage(read('obby', 'place.json'), read('obby', 'scene.json'), 2);
 const position = (page, id) => page.entity(id).transform?.position ?? [0, 0, 0];
+
+test('what was copied is pasted in another place at once, with new ids, and a wrong clip is refused', async () => {
+    const { pages: [from] } = await obby();
+    const source = await StudioDocument.load(module);
+    source.openTexts(read('obby', 'place.json'), read('obby', 'scene.json'));
+    const clip = source.copy([10]);
+    const { pages: [one] } = await stage('{"format":1,"name":"Empty"}', '{"format":1,"entities":[]}', 1);
+    const before = one.memoryBytes();
+    for (let i = 0; i < 3; i++) {
+        assert.equal(one.paste('Paste', clip), true, one.refusals.join());
+    }
+    const made = one.find('Start');
+    assert.equal(new Set(made).size, 3);
+    for (const id of made) {
+        const { id: fresh, ...rest } = one.entity(id);
+        const { id: old, parent: _, ...wanted } = from.entity(10);
+        assert.notEqual(fresh, old);
+        assert.deepEqual(rest, wanted);
+    }
+    assert.ok(one.memoryBytes() - before < 1 << 20);
+    assert.equal(one.paste('Paste', clip.slice(0, -1)), false);
+    assert.equal(one.paste('Paste', new Uint8Array()), false);
+    assert.match(one.refusals.at(-1), /cannot be read/);
+    assert.equal(one.find('Start').length, 3);
+});
 
 test('a change is there at once, with the others after it was told, and back after undo', async () => {
     const { host, pages: [one, two], settle } = await obby();
@@ -206,6 +232,29 @@ test('rays meet boxes, wedges, spheres and cylinders, turned ones too, and terra
     assert.equal(page.pick([NaN, 0, 0], [0, -1, 0]), null);
 });
 
+test('the difference of two places in words, and files that are compared by their lines', async () => {
+    const { pages: [one] } = await stage('{"format": 1, "name": "Obby"}',
+        '{"format": 1, "entities": [{"id": 1, "name": "Lamp", "colour": "#ff0000"}]}', 1);
+    const before = { place: one.placeJson(), scene: one.sceneJson() };
+    one.edit('Paint', [{ op: 'set', member: 'colour', ids: [1], value: '#0000ff' }]);
+    const after = { place: one.placeJson(), scene: one.sceneJson() };
+    assert.deepEqual(one.words(before, after, [{ path: 'Door.lua', before: 'a\nb\n', after: 'a\nc\nd\n' }]),
+        ['Lamp: colour #ff0000 → #0000ff', 'Door.lua +2 −1 lines']);
+    assert.deepEqual(one.words(after, after, []), []);
+    assert.throws(() => one.words({ place: '{', scene: '' }, after, []), /place\.json line 1/);
+    // The site asks for what it needs and no more.
+    const files = { 'place.json': after.place, 'scene.json': after.scene, 'A.lua': 'x\n', 'B.lua': 'y\n' };
+    const asked = [];
+    const read = (path) => {
+        asked.push(path);
+        return Promise.resolve(files[path]);
+    };
+    const changes = [{ path: 'A.lua', kind: 'changed', before: 1, after: 1 }, { path: 'B.lua', kind: 'added', before: null, after: 1 },
+        { path: 'assets/a.png', kind: 'changed', before: 1, after: 1 }];
+    assert.deepEqual(await differenceWords(one, read, read, changes), ['A.lua +0 −0 lines', 'B.lua added', 'assets/a.png changed']);
+    assert.deepEqual([...new Set(asked)].sort(), ['A.lua', 'place.json', 'scene.json']);
+});
+
 test('10,000 parts: pick within 2 ms, undo of 1,000 moves within 16 ms', async () => {
     const entities = Array.from({ length: 10_000 }, (_, i) => ({
         id: i + 1, transform: { position: [i % 100 * 3, Math.floor(i / 1000), Math.floor(i / 100) % 100 * 3], rotation: [0, i % 90, 0] },
@@ -215,9 +264,10 @@ test('10,000 parts: pick within 2 ms, undo of 1,000 moves within 16 ms', async (
         JSON.stringify({ format: 1, entities }), 1);
     const median = (count, run) => {
         const times = Array.from({ length: count }, () => {
-            const from = performance.now();
+            const from = process.cpuUsage(); // not by the clock: other processes run beside this one
             run();
-            return performance.now() - from;
+            const { user, system } = process.cpuUsage(from);
+            return (user + system) / 1000;
         }).sort((a, b) => a - b);
         return times[Math.floor(count / 2)];
     };
@@ -235,5 +285,5 @@ test('10,000 parts: pick within 2 ms, undo of 1,000 moves within 16 ms', async (
     console.log(JSON.stringify({ pick_ms: pick, move_1000_ms: moved, undo_1000_ms: undone }));
     assert.ok(pick <= 2, `pick takes ${pick} ms`);
     // The session's own part and the page's are both in it.
-    assert.ok(undone <= 32, `undo takes ${undone} ms`);
+    assert.ok(undone <= 16, `undo takes ${undone} ms`);
 });

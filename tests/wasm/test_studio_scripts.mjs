@@ -1,6 +1,6 @@
 // The studio's scripts without a page: the tokens of the Lua mode, what the editor knows of the API, the rows
 // of the script-system document by name, and the same diagnostics and the same Lua as the server.
-//   node test_studio_scripts.mjs CORE.wasm API.def
+//   node test_studio_scripts.mjs CORE.wasm API.def STUDIO.wasm
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -16,9 +16,11 @@ import { sceneEdit } from '../../web/src/studio/play/scene_edit.ts';
 import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
 import { acceptGenerated, bodyHash, readGenerated } from '../../web/src/studio/script/soul_lua.ts';
 import { makeWorldExecutor } from '../../web/src/studio/script/world_executor.ts';
+import { StudioDocument } from '../../web/src/studio/document.ts';
 import { loadCore } from './files.mjs';
+import { Stage } from './stage.mjs';
 
-const [wasm, apiDef] = process.argv.slice(2);
+const [wasm, apiDef, studioWasm] = process.argv.slice(2);
 
 // --- the Lua mode ---
 
@@ -340,16 +342,81 @@ test('a part moves while it is played; the next new world has it there too', asy
     link.connect();
     world.tick(1);
     const decoder = new TextDecoder();
-    const apply = (after, more = {}) => link.apply({
-        files: { 'scene.json': decoder.decode(after), ...more }, edit: sceneEdit(sceneOf(PARTS), after) ?? undefined,
-    });
     const moved = changed(1, { transform: { position: [0, -3, 0] } });
-    assert.equal(apply(moved), false, 'the world goes on');
-    assert.equal(link.apply({ files: { 'ServerScriptService/Main.lua': 'print("two")\n' } }), false, 'a reload');
+    const edit = sceneEdit(sceneOf(PARTS), moved);
+    assert.equal(link.applyHere({ files: { 'scene.json': decoder.decode(moved) }, edit }), true, 'the world goes on');
+    assert.equal(link.applyHere({ files: { 'ServerScriptService/Main.lua': 'print("two")\n' } }), true, 'a reload');
     const before = decoder.decode(world.scene());
-    assert.equal(link.apply({ files: { 'place.json': '{"format": 1, "name": "Again"}' } }), true, 'a new world');
+    const again = { files: { 'place.json': '{"format": 1, "name": "Again"}' } };
+    assert.equal(link.applyHere(again), false, 'it has to be made anew');
+    link.applyTexts(again);
     assert.notEqual(decoder.decode(world.scene()), before);
     assert.ok(Buffer.from(world.scene()).includes(Buffer.from(new Float32Array([-3]).buffer)), 'made of the edited scene');
-    assert.equal(link.apply({ files: { 'ServerScriptService/New.lua': 'print("new")\n' } }), true);
+    assert.equal(link.applyHere({ files: { 'ServerScriptService/New.lua': 'print("new")\n' } }), false);
     world.destroy();
+});
+
+// --- a world of what the document compiled ---
+
+const HOME = `
+local store = DataStore.GetDataStore("coins")
+function onStart()
+    print("has " .. tostring(store:GetAsync("ada")))
+    store:SetAsync("ada", 7)
+end
+`;
+
+test('a world made of what the document compiled is the world of its texts, and goes on in another memory', async () => {
+    const document = await StudioDocument.load(new WebAssembly.Module(readFileSync(studioWasm)));
+    document.openTexts('{"format": 1, "name": "Made"}', new TextDecoder().decode(sceneOf(PARTS)));
+    const files = new Map([
+        ['ServerScriptService/Main.lua', encoder.encode(HOME)],
+        ['place.json', encoder.encode(document.placeJson())], ['scene.json', encoder.encode(document.sceneJson())]]);
+    const texts = new Stage(await loadCore(wasm), files);
+    const scripts = new Map([...files].filter(([path]) => path !== 'scene.json'));
+    const compiled = new Stage(await loadCore(wasm), scripts, document.compile(scripts));
+    for (const stage of [texts, compiled]) {
+        const ada = stage.join('ada');
+        stage.run(2);
+        ada.input.moveZ = 1;
+        stage.run(1);
+    }
+    assert.deepEqual(compiled.hashes(), texts.hashes());
+    compiled.end();
+    texts.end();
+
+    // A new part makes a new world in a fresh instance; the player and what scripts stored are in it.
+    const core = await loadCore(wasm);
+    const world = core.createCompiledWorld(scripts, document.compile(scripts));
+    const link = new LocalLink(core, world, scripts, 'ada', () => undefined);
+    const play = (its, of, seconds, moveZ) => {
+        for (let i = 0; i < seconds * 60; i++) {
+            now += 1000 / 60;
+            its.client.setInput({ moveX: 0, moveZ: i < 60 ? moveZ : 0, yaw: 0, pitch: 0, buttons: 0 });
+            its.client.update(now);
+            its.pump();
+            of.tick(1_700_000_000_000 + Math.round(now));
+            its.tick(() => undefined);
+            for (const _ of its.client.wants()) {
+                its.client.fetchOverWire();
+            }
+        }
+    };
+    let now = performance.now();
+    link.isPaused = true; // its clock is this test's
+    link.connect();
+    play(link, world, 3, 1);
+    assert.equal(link.phase, 'playing');
+    const was = link.client.own();
+    assert.ok(was[4] > 2, 'it has walked');
+    document.edit('new', [{ op: 'create', entity: { id: 77, name: 'New', shape: { size: [1, 1, 1] } } }]);
+    const fresh = await loadCore(wasm);
+    const [next, made] = link.remade(fresh, { files: scripts, compiled: document.compile(scripts) });
+    next.connect();
+    play(next, made, 3, 0);
+    assert.equal(next.phase, 'playing');
+    const is = next.client.own();
+    assert.ok(Math.hypot(is[2] - was[2], is[4] - was[4]) < 0.5, `${is} is near ${was}`);
+    assert.ok(fresh.logLines().some((line) => line.includes('has 7')), 'what was stored is there');
+    assert.throws(() => link.remade(fresh, { files: scripts, compiled: new Uint8Array(9) }), /compiled place/);
 });

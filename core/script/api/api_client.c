@@ -2,6 +2,7 @@
 #include "core/base/limits.h"
 #include "core/script/api/api.h"
 #include "core/script/runtime/value.h"
+#include "core/wire/visual.h"
 
 #include <string.h>
 
@@ -61,6 +62,40 @@ static void spell_colour(lua_State *thread)
         lua_setfield(thread, 1, "color");
     }
     lua_settop(thread, 1);
+}
+
+static bool is_widget_kind(Text text)
+{
+    static const char *const kinds[] = {"text", "image", "button", "bar",
+                                        "list", "input", "panel",  "grid"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (text_equal(text, text_from(kinds[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The page would leave out what it does not know: so it is an error here, where its line is known.
+static void check_field(lua_State *thread, const char *name, int key, int value)
+{
+    if (lua_type(thread, key) != LUA_TSTRING) {
+        return;
+    }
+    const Text field = api_text(thread, key);
+    const bool is_text = lua_type(thread, value) == LUA_TSTRING;
+    const Text text = is_text ? api_text(thread, value) : (Text){0};
+    uint32_t colour;
+    if ((text_equal(field, text_from("colour")) || text_equal(field, text_from("color"))) &&
+        !visual_colour_read(text, &colour)) {
+        luaL_error(thread, "%s: colour must be a text like \"#ff8800\"", name);
+    }
+    if (text_equal(field, text_from("kind")) && !is_widget_kind(text)) {
+        luaL_error(thread,
+                   "%s: kind must be text, image, button, bar, list, input, panel or grid; "
+                   "UI.Text and the others set it",
+                   name);
+    }
 }
 
 static int widget(lua_State *thread, const char *kind)
@@ -140,7 +175,8 @@ static void push_handler(lua_State *thread, int function, int handlers)
 }
 
 typedef struct TreeCopy {
-    int handlers; // where on the stack their table is
+    const char *name; // of the function
+    int handlers;     // where on the stack their table is
     uint32_t widget_count, field_count;
 } TreeCopy;
 
@@ -183,6 +219,7 @@ static void push_copy(lua_State *thread, int index, TreeCopy *tree, uint32_t dep
         tree->field_count += 1;
         check_tree(thread, tree, depth);
         const int value = lua_gettop(thread);
+        check_field(thread, tree->name, value - 1, value);
         lua_pushvalue(thread, value - 1);
         if (lua_type(thread, value) == LUA_TFUNCTION) {
             push_handler(thread, value, tree->handlers);
@@ -272,7 +309,7 @@ static void show(lua_State *thread, const char *name, uint64_t entity, int tree)
         }
         lua_newtable(thread);
         const int handlers = lua_gettop(thread);
-        push_copy(thread, tree, &(TreeCopy){.handlers = handlers}, 0);
+        push_copy(thread, tree, &(TreeCopy){.name = name, .handlers = handlers}, 0);
         uint8_t *bytes = arena_alloc_raw(&system->json_arena, VALUE_BYTES_MAX);
         if (bytes == NULL) {
             arena_reset(&system->json_arena);

@@ -1,5 +1,6 @@
 // How an entity looks: the properties and options that come from look.def.
 #include "core/script/api/api.h"
+#include "core/wire/visual.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,31 +62,10 @@ static int push_member(lua_State *thread, PaintMember member, const char *what)
 
 // --- values of a script -------------------------------------------------------------------------
 
-static bool read_colour(Text text, uint32_t *out)
-{
-    uint32_t colour = 0;
-    if (text.bytes != COLOUR_BYTES || text.data[0] != '#') {
-        return false;
-    }
-    for (size_t i = 1; i < COLOUR_BYTES; i++) {
-        const char c = text.data[i];
-        const uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-                               : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
-                               : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
-                                                      : 16;
-        if (digit == 16) {
-            return false;
-        }
-        colour = colour << 4 | digit;
-    }
-    *out = colour;
-    return true;
-}
-
 static uint32_t colour_argument(lua_State *thread, int index, const char *what)
 {
     uint32_t colour = 0;
-    if (!read_colour(api_text(thread, index), &colour)) {
+    if (!visual_colour_read(api_text(thread, index), &colour)) {
         luaL_error(thread, "%s must be a colour such as \"#33aa55\"", what);
     }
     return colour;

@@ -50,6 +50,22 @@ AttributeTableConfig attribute_table_config_view(void)
                                   .text_large_max = 128};
 }
 
+static uint32_t lesser_u32(uint64_t a, uint32_t b)
+{
+    return a < b ? (uint32_t)a : b;
+}
+
+void attribute_table_config_add(AttributeTableConfig *config, uint32_t parts)
+{
+    const AttributeTableConfig all = attribute_table_config_default();
+    const uint64_t each = (uint64_t)parts * all.attributes_per_entity_max;
+    config->record_max += lesser_u32(parts, all.record_max);
+    config->attribute_max += lesser_u32(each, all.attribute_max);
+    config->text_small_max += lesser_u32(each, all.text_small_max);
+    config->text_large_max += lesser_u32(each, all.text_large_max);
+    config->tag_max = config->tag_max < all.tag_max ? all.tag_max : config->tag_max;
+}
+
 static uint32_t bucket_count(const AttributeTableConfig *config)
 {
     uint32_t count = 16;

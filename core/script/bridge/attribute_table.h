@@ -88,6 +88,8 @@ typedef struct AttributeTable {
 
 AttributeTableConfig attribute_table_config_default(void); // of an authority with 16,384 entities
 AttributeTableConfig attribute_table_config_view(void);
+// Makes room for as many attributes as an authority can have on `parts` parts of a scene.
+void attribute_table_config_add(AttributeTableConfig *config, uint32_t parts);
 size_t attribute_table_bytes(const AttributeTableConfig *config);
 MUST_USE Status attribute_table_init(AttributeTable *table, Arena *arena,
                                      const AttributeTableConfig *config);

@@ -36,6 +36,7 @@ struct View {
     uint32_t gone_count;
     ViewKey keys[VIEW_KEYS_MAX];
     uint32_t key_count;
+    bool asks_fire;
     bool has_camera;
     Vec3 camera_position, camera_forward;
     Sky sky;
@@ -61,7 +62,7 @@ ViewLocal *view_local_find(const View *view, uint64_t net_id); // NULL: none
 bool view_find(const View *view, uint64_t net_id, WorldThing *out);
 // Keeps one that goes on, or queues one that ends by itself.
 Status view_sound(View *view, const ScriptSound *sound, uint32_t maker);
-bool view_key_is_down(const View *view, Text name); // view_key.c
+bool view_key_is_down(View *view, Text name); // view_key.c; remembers that "Fire" was asked for
 // view_methods.c
 const ScriptWorldMethods *view_methods(void);
 

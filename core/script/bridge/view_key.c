@@ -77,10 +77,19 @@ static uint32_t find_key(const View *view, const ViewKey *key)
     return at;
 }
 
-bool view_key_is_down(const View *view, Text name)
+bool view_key_is_down(View *view, Text name)
 {
     ViewKey key;
-    return view_key_make(name, &key) && find_key(view, &key) < view->key_count;
+    if (!view_key_make(name, &key)) {
+        return false;
+    }
+    view->asks_fire = view->asks_fire || (key.bytes == 4 && memcmp(key.name, "fire", 4) == 0);
+    return find_key(view, &key) < view->key_count;
+}
+
+bool view_asks_fire(const View *view)
+{
+    return view->asks_fire;
 }
 
 Status view_set_key(View *view, Text name, bool down, ViewKey *changed)

@@ -214,6 +214,8 @@ void script_drop_messages(ScriptSystem *system,
 
 // STATUS_LIMIT when the queue is full (counted).
 MUST_USE Status script_event(ScriptSystem *system, const ScriptEvent *event);
+// Whether a script that runs is connected to a global event, such as "Input.Pressed".
+bool script_listens(ScriptSystem *system, const char *event);
 // The answer to a request of a script: `bytes` is a value (value.h), or an error message if not ok.
 // STATUS_NOT_FOUND if nobody waits for it any more.
 MUST_USE Status script_complete(ScriptSystem *system, uint64_t request_id, bool ok,

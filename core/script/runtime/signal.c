@@ -683,3 +683,8 @@ void signal_run(ScriptSystem *system)
     system->deferred_kept = system->deferred_next = 0;
     system->deferred_count = kept;
 }
+
+bool script_listens(ScriptSystem *system, const char *event)
+{
+    return !script_is_dead(system) && !handle_is_none(signal_listener(system, event));
+}

@@ -524,3 +524,127 @@ bool memory_store_run(MemoryStore *store, const StoreRequest *request, double un
         return store_answer_fail(answer, "unknown operation");
     }
 }
+
+// --- all of it ----------------------------------------------------------------------------------
+
+enum { KEPT_EXISTS = 1 << 0, KEPT_ORDERED = 1 << 1 };
+
+static void write_seconds(ByteWriter *writer, double seconds)
+{
+    uint64_t bits;
+    memcpy(&bits, &seconds, sizeof bits);
+    byte_write_u64(writer, bits);
+}
+
+static double read_seconds(ByteReader *reader)
+{
+    const uint64_t bits = byte_read_u64(reader);
+    double seconds;
+    memcpy(&seconds, &bits, sizeof seconds);
+    return seconds;
+}
+
+static void write_entry(const MemoryStore *store, const Entry *entry, ByteWriter *writer)
+{
+    byte_write_u8(
+        writer, (uint8_t)((entry->exists ? KEPT_EXISTS : 0) | (entry->ordered ? KEPT_ORDERED : 0)));
+    byte_write_u8(writer, entry->store.bytes);
+    byte_write_bytes(writer, entry->store.data, entry->store.bytes);
+    byte_write_u8(writer, entry->key.bytes);
+    byte_write_bytes(writer, entry->key.data, entry->key.bytes);
+    byte_write_u64(writer, entry->version);
+    for (uint32_t slot = 0; slot < STORE_VERSIONS_MAX; slot++) {
+        const Version *version = &entry->versions[slot];
+        byte_write_u64(writer, version->version);
+        write_seconds(writer, version->unix_seconds);
+        write_seconds(writer, version->replaced_seconds);
+        byte_write_u32(writer, (uint32_t)version->bytes);
+        byte_write_bytes(writer, store->values + version->at, version->bytes);
+    }
+}
+
+void memory_store_write(const MemoryStore *store, ByteWriter *writer)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < store->config.key_max; i++) {
+        count += store->entries[i].used;
+    }
+    byte_write_u32(writer, count);
+    for (uint32_t i = 0; i < store->config.key_max; i++) {
+        if (store->entries[i].used) {
+            write_entry(store, &store->entries[i], writer);
+        }
+    }
+}
+
+static Status read_versions(MemoryStore *store, Entry *entry, ByteReader *reader)
+{
+    const uint64_t newest_version = entry->version;
+    for (uint32_t slot = 0; slot < STORE_VERSIONS_MAX; slot++) {
+        Version *version = &entry->versions[slot];
+        version->version = byte_read_u64(reader);
+        version->unix_seconds = read_seconds(reader);
+        version->replaced_seconds = read_seconds(reader);
+        const uint32_t bytes = byte_read_u32(reader);
+        const uint8_t *value = byte_read_bytes(reader, bytes);
+        if (value == NULL || bytes == 0) {
+            continue;
+        }
+        const bool is_newest = entry->exists && version->version == newest_version;
+        size_t *sum = is_newest ? &store->bytes : &store->old_bytes;
+        const size_t most = is_newest ? store->config.bytes_max : store->config.old_bytes_max;
+        if (version->version % STORE_VERSIONS_MAX != slot || bytes > VALUE_BYTES_MAX ||
+            *sum > most - bytes || bytes > most) {
+            return STATUS_MALFORMED;
+        }
+        *sum += bytes;
+        entry->version = version->version; // whose slot value_put takes
+        value_put(store, entry, value, bytes);
+        entry->version = newest_version;
+    }
+    return entry->exists && newest(entry)->bytes == 0 ? STATUS_MALFORMED : reader->status;
+}
+
+static Status read_entry(MemoryStore *store, ByteReader *reader)
+{
+    const uint8_t flags = byte_read_u8(reader);
+    const uint8_t store_bytes = byte_read_u8(reader);
+    const uint8_t *store_name = byte_read_bytes(reader, store_bytes);
+    const uint8_t key_bytes = byte_read_u8(reader);
+    const uint8_t *key = byte_read_bytes(reader, key_bytes);
+    const StoreRequest request = {.ordered = (flags & KEPT_ORDERED) != 0,
+                                  .store = {(const char *)store_name, store_bytes},
+                                  .key = {(const char *)key, key_bytes}};
+    if (reader->status != STATUS_OK) {
+        return reader->status;
+    }
+    if (store_bytes > sizeof((ShortName *)0)->data || key_bytes > STORE_KEY_BYTES_MAX ||
+        flags > (KEPT_EXISTS | KEPT_ORDERED) || entry_find(store, &request) != NULL) {
+        return STATUS_MALFORMED;
+    }
+    Entry *entry = entry_make(store, &request);
+    if (entry == NULL) {
+        return STATUS_LIMIT;
+    }
+    entry->exists = (flags & KEPT_EXISTS) != 0;
+    entry->version = byte_read_u64(reader);
+    return read_versions(store, entry, reader);
+}
+
+Status memory_store_read(MemoryStore *store, ByteReader *reader)
+{
+    const uint32_t count = byte_read_u32(reader);
+    Status status = reader->status;
+    if (status == STATUS_OK && count > store->config.key_max) {
+        status = STATUS_LIMIT;
+    }
+    for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = read_entry(store, reader);
+    }
+    status = status == STATUS_OK ? byte_reader_finish(reader) : status;
+    if (status != STATUS_OK) {
+        memset(store->entries, 0, store->config.key_max * sizeof *store->entries);
+        store->values_used = store->bytes = store->old_bytes = 0;
+    }
+    return status;
+}

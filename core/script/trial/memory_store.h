@@ -23,3 +23,9 @@ void memory_store_destroy(Heap *heap, MemoryStore *store);
 // error if false. The writer has room for STORE_ANSWER_MAX.
 bool memory_store_run(MemoryStore *store, const StoreRequest *request, double unix_seconds,
                       ByteWriter *answer);
+
+// All of it as bytes, for another store of the same program: they are no format to keep.
+void memory_store_write(const MemoryStore *store, ByteWriter *writer);
+// Into an empty store of the same limits; all of the reader's bytes. Any bytes give a store or a
+// status, and then the store is empty.
+MUST_USE Status memory_store_read(MemoryStore *store, ByteReader *reader);

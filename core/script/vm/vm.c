@@ -325,18 +325,20 @@ static void tune_collector(lua_State *thread)
     (void)lua_gc(thread, LUA_GCINC, 150, 200, 13);
 }
 
+#define HEAD_BYTES     ((sizeof(Vm) + 15) & ~(size_t)15) // then the block of its heap
+#define WIPE_BYTES_MAX ((size_t)1 << 20)
+
 Status vm_create(Heap *heap, const VmConfig *config, Vm **out)
 {
     ASSERT(config->memory_hard_bytes >= config->memory_soft_bytes + (2u << 20));
     ASSERT(config->memory_hard_bytes <= (size_t)1 << 30);
-    const size_t head = (sizeof(Vm) + 15) & ~(size_t)15;
-    uint8_t *block = heap_alloc(heap, head + vm_heap_bytes(config->memory_hard_bytes));
+    uint8_t *block = heap_alloc(heap, HEAD_BYTES + vm_heap_bytes(config->memory_hard_bytes));
     if (block == NULL) {
         return STATUS_LIMIT;
     }
     Vm *vm = (Vm *)(void *)block;
     vm->config = *config;
-    vm_heap_init(&vm->heap, block + head, config->memory_hard_bytes);
+    vm_heap_init(&vm->heap, block + HEAD_BYTES, config->memory_hard_bytes);
     vm->main = lua_newstate(vm_alloc, vm);
     if (vm->main == NULL) {
         vm_destroy(heap, vm);
@@ -362,11 +364,17 @@ Status vm_create(Heap *heap, const VmConfig *config, Vm **out)
     return STATUS_OK;
 }
 
-// Nothing in the block needs closing: it has no finalizers.
+// Nothing in the block needs closing: it has no finalizers. A Vm that hardly used its block, as one
+// that only compiles, gives it back as clean as it was.
 void vm_destroy(Heap *heap, Vm *vm)
 {
-    if (vm != NULL) {
-        vm_heap_forget(&vm->heap);
+    if (vm == NULL) {
+        return;
+    }
+    if (vm_heap_wipe(&vm->heap, WIPE_BYTES_MAX)) {
+        memset(vm, 0, HEAD_BYTES);
+        heap_free_clean(heap, vm);
+    } else {
         heap_free(heap, vm);
     }
 }

@@ -199,6 +199,7 @@ static uint32_t span_take(VmHeap *heap, uint32_t count)
         span_link(heap, page + count, found - count);
     }
     span_mark(heap, page, count, PAGE_LARGE);
+    heap->untouched = page + count > heap->untouched ? page + count : heap->untouched;
     return page;
 }
 
@@ -333,6 +334,7 @@ void vm_heap_init(VmHeap *heap, void *block, size_t bytes)
     heap->pages[count].kind = PAGE_LARGE;
     span_mark(heap, 0, VM_RESERVE_PAGES, PAGE_LARGE);
     heap->reserve = VM_RESERVE_PAGES;
+    heap->untouched = VM_RESERVE_PAGES;
     POISON(heap->base, (size_t)count * VM_PAGE_BYTES);
     span_link(heap, VM_RESERVE_PAGES, count - VM_RESERVE_PAGES);
 }
@@ -341,6 +343,21 @@ void vm_heap_forget(VmHeap *heap)
 {
     UNPOISON(heap->base, (size_t)heap->page_count * VM_PAGE_BYTES);
     (void)heap;
+}
+
+bool vm_heap_wipe(VmHeap *heap, size_t bytes_max)
+{
+    vm_heap_forget(heap);
+    const size_t count = heap->untouched;
+    if (count * VM_PAGE_BYTES > bytes_max) {
+        return false;
+    }
+    // From there on is one free span: it is marked in its first and its last page.
+    memset(heap->pages, 0, (count + 1) * sizeof *heap->pages);
+    memset(heap->pages + heap->page_count - 1, 0, 2 * sizeof *heap->pages);
+    memset(heap->owners, 0, count * OWNERS_PER_PAGE * sizeof *heap->owners);
+    memset(heap->base, 0, count * VM_PAGE_BYTES);
+    return true;
 }
 
 void vm_heap_release_reserve(VmHeap *heap)

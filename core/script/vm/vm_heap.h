@@ -35,7 +35,8 @@ typedef struct VmHeap {
     uint8_t *base; // page 0
     VmPage *pages; // page_count + 1: the last is a fence
     uint32_t page_count;
-    uint32_t reserve; // the span kept for the unwinding after the block is full; 0: in use
+    uint32_t untouched; // the first page of those at the end that nobody ever had
+    uint32_t reserve;   // the span kept for the unwinding after the block is full; 0: in use
     uint32_t free_pages;
     size_t used_bytes, peak_bytes;
     uint32_t owner;                          // of what is allocated or grown from now on
@@ -53,6 +54,9 @@ size_t vm_heap_bytes(size_t bytes);
 void vm_heap_init(VmHeap *heap, void *block, size_t bytes);
 // Call it before the block is freed.
 void vm_heap_forget(VmHeap *heap);
+// The same, and the block is all zeros again if no more than so many bytes of it have to be written
+// for that; otherwise false.
+bool vm_heap_wipe(VmHeap *heap, size_t bytes_max);
 
 // NULL when no span is large enough. Not zeroed; 16-byte aligned.
 void *vm_heap_alloc(VmHeap *heap, size_t bytes);

@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+_Static_assert(PATCH_ROW_BYTES_MAX <= PATCH_DATA_BYTES && PATCH_ROW_BYTES_MAX <= PATCH_BURST_BYTES,
+               "any row can be sent");
+
 #define VERSIONS_MAX    64          // in one event
 #define DATA_BACKLOG    (48u << 10) // bytes unconfirmed; above it nothing is sent
 #define LOOK_TICKS      4
@@ -335,6 +338,9 @@ static bool answer_one(Acts *acts, uint32_t number, Session *session, PatchViewe
     ByteWriter writer = byte_writer(
         patches->bytes, viewer->credit < PATCH_DATA_BYTES ? viewer->credit : PATCH_DATA_BYTES);
     const bool last = patch_table_write(patches->table, ask->cell, ask->have, &ask->next, &writer);
+    if (!last && writer.at == 0) {
+        return false; // not even one row: it goes on when more may be sent
+    }
     const MessagePatchData data = {.at = {cell->at.x, cell->at.y, cell->at.z},
                                    .from = ask->have,
                                    .version = ask->version,

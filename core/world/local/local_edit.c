@@ -23,7 +23,7 @@ static uint64_t net_id_of(const Place *place, uint32_t scene_id)
 
 static Status enter_row(LocalHost *host, const PatchRow *row)
 {
-    uint8_t bytes[PATCH_ROW_BYTES_MAX];
+    uint8_t bytes[PATCH_ROW_PLAIN_BYTES];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     if (row->net_id == 0) {
         return STATUS_NOT_FOUND;

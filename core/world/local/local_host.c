@@ -34,8 +34,8 @@ typedef struct OwnRow {
 
 // What a set of files was compiled into.
 typedef struct Built {
-    uint8_t *whole, *stripped;
-    size_t whole_bytes, stripped_bytes;
+    uint8_t *stripped;
+    size_t stripped_bytes;
     Place *place;
 } Built;
 
@@ -52,6 +52,15 @@ typedef struct OwnScripts {
     uint32_t count;
 } OwnScripts;
 
+// A script that was compiled without a warning. The key is a hash of all that its check depends on:
+// names, contexts and languages of the place's scripts, its own name, and its source.
+typedef struct KnownRune {
+    uint8_t key[SHA256_BYTES];
+    uint8_t *rune;
+    size_t bytes;
+    bool is_used; // by the scripts that are being compiled
+} KnownRune;
+
 struct LocalHost {
     Heap *heap;
     LocalHostConfig config;
@@ -66,6 +75,9 @@ struct LocalHost {
     uint32_t row_count, row_max;
     MemoryStore *store;
     uint64_t unix_ms;
+    KnownRune *known; // of the scripts as they are now
+    uint32_t known_count, known_max, known_next;
+    uint32_t checked;
     uint8_t answer[STORE_ANSWER_MAX];
 };
 
@@ -132,31 +144,38 @@ static bool is_script(const char *path)
 static void built_free(LocalHost *host, Built *built)
 {
     place_unload(host->heap, built->place);
-    heap_free(host->heap, built->whole);
     heap_free(host->heap, built->stripped);
     *built = (Built){0};
 }
 
-// Compiles the files into two blocks of `capacity` each. STATUS_LIMIT if that is too small.
+// Loads the whole form; `capacity` is for the stripped one. STATUS_LIMIT if that is too small.
+static Status load_into(LocalHost *host, const uint8_t *whole, size_t bytes, size_t capacity,
+                        Built *out)
+{
+    out->stripped = heap_alloc(host->heap, capacity);
+    if (out->stripped == NULL) {
+        return STATUS_LIMIT;
+    }
+    ByteWriter stripped = byte_writer(out->stripped, capacity);
+    const Status status = place_load_whole(host->heap, whole, bytes, &stripped, &out->place);
+    out->stripped_bytes = stripped.at;
+    return status;
+}
+
+// Compiles the files; both forms must fit into `capacity`.
 static Status compile_into(LocalHost *host, const PlaceFile *files, size_t capacity, Built *out,
                            PlaceError *error)
 {
-    out->whole = heap_alloc(host->heap, capacity);
-    out->stripped = heap_alloc(host->heap, capacity);
-    if (out->whole == NULL || out->stripped == NULL) {
+    uint8_t *block = heap_alloc(host->heap, capacity);
+    if (block == NULL) {
         return STATUS_LIMIT;
     }
-    ByteWriter whole = byte_writer(out->whole, capacity);
+    ByteWriter whole = byte_writer(block, capacity);
     Status status = place_compile(host->heap, files, host->file_count, &whole, error);
     if (status == STATUS_OK) {
-        ByteWriter stripped = byte_writer(out->stripped, capacity);
-        status = place_strip(host->heap, out->whole, whole.at, &stripped);
-        out->whole_bytes = whole.at;
-        out->stripped_bytes = stripped.at;
+        status = load_into(host, block, whole.at, capacity, out);
     }
-    if (status == STATUS_OK) {
-        status = place_load(host->heap, out->whole, out->whole_bytes, &out->place);
-    }
+    heap_free(host->heap, block);
     return status;
 }
 
@@ -167,6 +186,25 @@ static PlaceFile *list_files(LocalHost *host)
         files[i] = (PlaceFile){host->files[i].path, host->files[i].data, host->files[i].bytes};
     }
     return files;
+}
+
+// Of a place that comes compiled.
+static Status load_compiled(LocalHost *host, const uint8_t *whole, size_t bytes, PlaceError *error,
+                            Built *out)
+{
+    Status status = bytes <= COMPILED_MAX / 2 ? STATUS_LIMIT : STATUS_RANGE;
+    // With poses in the world it may be larger than it was.
+    for (size_t size = bytes + bytes / 2 + 4096; status == STATUS_LIMIT && size <= COMPILED_MAX;
+         size *= 2) {
+        built_free(host, out);
+        status = load_into(host, whole, bytes, size, out);
+    }
+    if (status != STATUS_OK) {
+        built_free(host, out);
+        *error = (PlaceError){.status = status, .path = "the compiled place"};
+        snprintf(error->where.message, sizeof error->where.message, "%s", status_text(status));
+    }
+    return status;
 }
 
 static Status compile_place(LocalHost *host, PlaceError *error, Built *out)
@@ -226,12 +264,14 @@ typedef struct Told {
     LocalHost *host;
     PlaceError *error; // the first one
     bool has_error;
+    uint32_t warnings;
 } Told;
 
 // The first error is why there is no world; warnings go to the log.
 static void take_diagnostic(void *user, const CheckDiagnostic *diagnostic)
 {
     Told *told = user;
+    told->warnings += diagnostic->level == CHECK_WARNING;
     if (diagnostic->level == CHECK_WARNING && told->host->config.log == NULL) {
         return;
     }
@@ -247,34 +287,154 @@ static void take_diagnostic(void *user, const CheckDiagnostic *diagnostic)
 }
 
 // A check makes a rune in a block for the largest there may be; all of a place's would be too much.
-static Status keep_rune(LocalHost *host, const CheckOutput *output, OwnScript *script)
+static Status copy_rune(LocalHost *host, const uint8_t *rune, size_t bytes, OwnScript *script)
 {
-    script->rune = heap_alloc(host->heap, output->rune_bytes);
+    script->rune = heap_alloc(host->heap, bytes);
     if (script->rune == NULL) {
         return STATUS_LIMIT;
     }
-    memcpy(script->rune, output->rune, output->rune_bytes);
-    script->rune_bytes = output->rune_bytes;
+    memcpy(script->rune, rune, bytes);
+    script->rune_bytes = bytes;
     return STATUS_OK;
 }
 
-static Status compile_script(Told *told, const CheckPlace *place, const PlaceFile *file,
-                             OwnScripts *out)
+static void known_free(LocalHost *host)
+{
+    for (uint32_t i = 0; i < host->known_count; i++) {
+        heap_free(host->heap, host->known[i].rune);
+    }
+    heap_free(host->heap, host->known);
+    host->known = NULL;
+    host->known_count = host->known_max = 0;
+}
+
+// They are asked for in the order in which they were added.
+static KnownRune *known_find(LocalHost *host, const uint8_t key[SHA256_BYTES])
+{
+    for (uint32_t i = 0; i < host->known_count; i++) {
+        const uint32_t at = (host->known_next + i) % host->known_count;
+        if (memcmp(host->known[at].key, key, SHA256_BYTES) == 0) {
+            host->known_next = at + 1;
+            return &host->known[at];
+        }
+    }
+    return NULL;
+}
+
+// Without memory for it the script is checked again next time.
+static void known_add(LocalHost *host, const uint8_t key[SHA256_BYTES], const uint8_t *rune,
+                      size_t bytes)
+{
+    if (known_find(host, key) != NULL) {
+        return;
+    }
+    if (host->known_count == host->known_max) {
+        const uint32_t most = host->known_max == 0 ? 16 : 2 * host->known_max;
+        KnownRune *more = heap_alloc(host->heap, heap_array_bytes(most, sizeof *more));
+        if (more == NULL) {
+            return;
+        }
+        if (host->known_count != 0) {
+            memcpy(more, host->known, host->known_count * sizeof *more);
+        }
+        heap_free(host->heap, host->known);
+        host->known = more;
+        host->known_max = most;
+    }
+    KnownRune *at = &host->known[host->known_count];
+    at->rune = heap_alloc(host->heap, bytes);
+    if (at->rune != NULL) {
+        memcpy(at->key, key, SHA256_BYTES);
+        memcpy(at->rune, rune, bytes);
+        at->bytes = bytes;
+        at->is_used = true;
+        host->known_count += 1;
+    }
+}
+
+// Of all scripts of a place: what none of them is any more goes. After a failure what was added
+// goes.
+static void known_settle(LocalHost *host, uint32_t count_before, bool is_done)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < host->known_count; i++) {
+        if (is_done ? host->known[i].is_used : i < count_before) {
+            host->known[kept++] = host->known[i];
+        } else {
+            heap_free(host->heap, host->known[i].rune);
+        }
+    }
+    host->known_count = kept;
+}
+
+static void hash_text(Sha256 *hash, const char *text)
+{
+    sha256_update(hash, text, strlen(text) + 1);
+}
+
+// What a check of any script depends on beside the script itself.
+static void names_hash(const CheckPlace *place, uint8_t out[SHA256_BYTES])
+{
+    Sha256 hash;
+    sha256_init(&hash);
+    for (uint32_t i = 0; i < place->module_count; i++) {
+        const CheckModule *module = &place->modules[i];
+        const uint8_t numbers[3] = {(uint8_t)module->language, (uint8_t)module->service,
+                                    (uint8_t)module->context};
+        hash_text(&hash, module->path);
+        sha256_update(&hash, numbers, sizeof numbers);
+    }
+    sha256_final(&hash, out);
+}
+
+static void script_key(const uint8_t names[SHA256_BYTES], const PlaceFile *file,
+                       uint8_t out[SHA256_BYTES])
+{
+    Sha256 hash;
+    sha256_init(&hash);
+    sha256_update(&hash, names, SHA256_BYTES);
+    hash_text(&hash, file->path);
+    sha256_update(&hash, file->data, file->bytes);
+    sha256_final(&hash, out);
+}
+
+// Checks a script, or takes the rune that its source had before.
+static Status make_rune(Told *told, const CheckPlace *place, const PlaceFile *file,
+                        const uint8_t key[SHA256_BYTES], OwnScript *script)
 {
     LocalHost *host = told->host;
     const CheckSink sink = {take_diagnostic, told};
+    KnownRune *known = known_find(host, key);
+    if (known != NULL) {
+        known->is_used = true;
+        return copy_rune(host, known->rune, known->bytes, script);
+    }
+    CheckOutput output = {0};
+    const uint32_t warnings = told->warnings;
+    host->checked += 1;
+    Status status = check_place_script(host->heap, place, file, &sink, &output);
+    status = status == STATUS_OK && output.error_count > 0 ? STATUS_MALFORMED : status;
+    status = status == STATUS_OK ? copy_rune(host, output.rune, output.rune_bytes, script) : status;
+    if (status == STATUS_OK && told->warnings == warnings) {
+        known_add(host, key, output.rune, output.rune_bytes);
+    }
+    check_output_free(host->heap, &output);
+    return status;
+}
+
+static Status compile_script(Told *told, const CheckPlace *place, const uint8_t names[SHA256_BYTES],
+                             const PlaceFile *file, OwnScripts *out)
+{
     const CheckModule *module = check_place_module(place, file->path);
     OwnScript *script = &out->items[out->count];
     if (module == NULL) {
         return STATUS_OK; // told already, or made of a soul that is not there
     }
-    CheckOutput output = {0};
     Status status = STATUS_OK;
     if (file->bytes > 0) {
-        status = check_place_script(host->heap, place, file, &sink, &output);
-        status = status == STATUS_OK && output.error_count > 0 ? STATUS_MALFORMED : status;
-        status = status == STATUS_OK ? keep_rune(host, &output, script) : status;
-        check_output_free(host->heap, &output);
+        uint8_t key[SHA256_BYTES];
+        script_key(names, file, key);
+        status = make_rune(told, place, file, key, script);
     }
     if (status == STATUS_OK) {
         snprintf(script->path, sizeof script->path, "%s", module->path);
@@ -297,11 +457,13 @@ static Status compile_files(Told *told, const PlaceFile *files, const JsonNode *
     if (status != STATUS_OK) {
         return status;
     }
+    uint8_t names[SHA256_BYTES];
+    names_hash(&place, names);
     status = told->has_error ? STATUS_MALFORMED : STATUS_OK;
     for (uint32_t i = 0; i < host->file_count && status == STATUS_OK; i++) {
         if (is_script(files[i].path) &&
             (wanted == NULL || json_find(wanted, files[i].path) != NULL)) {
-            status = compile_script(told, &place, &files[i], out);
+            status = compile_script(told, &place, names, &files[i], out);
         }
     }
     check_place_close(host->heap, &place);
@@ -314,9 +476,16 @@ static Status compile_scripts(LocalHost *host, const JsonNode *wanted, OwnScript
     OwnScripts *scripts = heap_alloc(host->heap, sizeof *scripts);
     PlaceFile *files = list_files(host);
     Told told = {.host = host, .error = error};
+    const uint32_t count_before = host->known_count;
+    for (uint32_t i = 0; i < host->known_count; i++) {
+        host->known[i].is_used = false;
+    }
     Status status = scripts == NULL || files == NULL ? STATUS_LIMIT : STATUS_OK;
     if (status == STATUS_OK && host->config.scripts) {
         status = compile_files(&told, files, wanted, scripts);
+    }
+    if (status != STATUS_OK || wanted == NULL) {
+        known_settle(host, count_before, status == STATUS_OK);
     }
     heap_free(host->heap, files);
     if (status != STATUS_OK) {
@@ -498,6 +667,74 @@ Status local_host_enter(LocalHost *host, const Entry *entry)
     return status;
 }
 
+// --- what outlives a world ----------------------------------------------------------------------
+
+void local_host_save(LocalHost *host)
+{
+    const Entry save = {.type = ENTRY_ADMIN, .name = "save", .name_bytes = 4};
+    status_ignore(local_host_enter(host, &save));
+    const Entry tick = {.type = ENTRY_TICK, .number = host->unix_ms};
+    status_ignore(local_host_enter(host, &tick));
+}
+
+// u64 epoch, u32 length of the rows, the rows as the world wrote them, the stored data.
+void local_host_keep(const LocalHost *host, ByteWriter *writer)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < host->row_count; i++) {
+        bytes += host->rows[i].byte_count;
+    }
+    byte_write_u64(writer, host->epoch);
+    byte_write_u32(writer, (uint32_t)bytes);
+    for (uint32_t i = 0; i < host->row_count; i++) {
+        byte_write_bytes(writer, host->rows[i].bytes, host->rows[i].byte_count);
+    }
+    memory_store_write(host->store, writer);
+}
+
+// Each: the key, u32 length, the rune.
+void local_host_runes(const LocalHost *host, ByteWriter *writer)
+{
+    for (uint32_t i = 0; i < host->known_count; i++) {
+        byte_write_bytes(writer, host->known[i].key, SHA256_BYTES);
+        byte_write_u32(writer, (uint32_t)host->known[i].bytes);
+        byte_write_bytes(writer, host->known[i].rune, host->known[i].bytes);
+    }
+}
+
+uint32_t local_host_checked(const LocalHost *host)
+{
+    return host->checked;
+}
+
+static Status read_runes(LocalHost *host, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    while (byte_reader_left(&reader) > 0 && reader.status == STATUS_OK) {
+        const uint8_t *key = byte_read_bytes(&reader, SHA256_BYTES);
+        const uint32_t rune_bytes = byte_read_u32(&reader);
+        const uint8_t *rune = byte_read_bytes(&reader, rune_bytes);
+        if (key != NULL && rune != NULL && rune_bytes > 0) {
+            known_add(host, key, rune, rune_bytes);
+        }
+    }
+    return reader.status;
+}
+
+static Status read_kept(LocalHost *host, const uint8_t *bytes, size_t count)
+{
+    ByteReader reader = byte_reader(bytes, count);
+    const uint64_t epoch = byte_read_u64(&reader);
+    const uint32_t row_bytes = byte_read_u32(&reader);
+    const uint8_t *rows = byte_read_bytes(&reader, row_bytes);
+    if (rows == NULL) {
+        return STATUS_TRUNCATED;
+    }
+    keep_rows(host, rows, row_bytes);
+    host->epoch = epoch + 1;
+    return memory_store_read(host->store, &reader);
+}
+
 // --- create and destroy -------------------------------------------------------------------------
 
 Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceFile *files,
@@ -510,6 +747,8 @@ Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceF
     }
     host->heap = heap;
     host->config = *config;
+    host->config.compiled = host->config.kept = host->config.runes =
+        NULL; // theirs, and read here only
     host->epoch = 1;
     host->manifest_version = 1;
     const MemoryStoreConfig store = memory_store_config_default();
@@ -518,7 +757,16 @@ Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceF
         status = file_put(host, files[i].path, files[i].data, files[i].bytes);
     }
     if (status == STATUS_OK) {
-        status = compile_place(host, error, &host->built);
+        status =
+            config->compiled != NULL
+                ? load_compiled(host, config->compiled, config->compiled_bytes, error, &host->built)
+                : compile_place(host, error, &host->built);
+    }
+    if (status == STATUS_OK && config->kept != NULL) {
+        status = read_kept(host, config->kept, config->kept_bytes);
+    }
+    if (status == STATUS_OK && config->runes != NULL) {
+        status = read_runes(host, config->runes, config->rune_bytes);
     }
     OwnScripts *scripts = NULL;
     if (status == STATUS_OK) {
@@ -546,6 +794,7 @@ void local_host_destroy(LocalHost *host)
         world_destroy(heap, host->world);
     }
     built_free(host, &host->built);
+    known_free(host);
     while (host->file_count > 0) {
         file_drop(host, &host->files[0]);
     }
@@ -779,15 +1028,6 @@ static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError 
     return status;
 }
 
-// The old world stores its last rows.
-static void save_old(LocalHost *host)
-{
-    const Entry save = {.type = ENTRY_ADMIN, .name = "save", .name_bytes = 4};
-    status_ignore(local_host_enter(host, &save));
-    const Entry tick = {.type = ENTRY_TICK, .number = host->unix_ms};
-    status_ignore(local_host_enter(host, &tick));
-}
-
 // The new world is created first: until that succeeds, the old one is not changed.
 static Status remake(LocalHost *host, PlaceError *error)
 {
@@ -804,7 +1044,7 @@ static Status remake(LocalHost *host, PlaceError *error)
     }
     if (status == STATUS_OK) {
         world_destroy(host->heap, world);
-        save_old(host);
+        local_host_save(host);
         status = open_world(host, &built, scripts, &world, error);
     }
     scripts_free(host, scripts);

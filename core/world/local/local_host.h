@@ -21,12 +21,25 @@ typedef struct LocalHostConfig {
     bool scripts;
     uint64_t seed;
     LogSink *log; // kept; may be NULL
+    // The place compiled already (place_compile, edit_compile); NULL: from place.json, scene.json,
+    // prefabs and chunks among the files. Read during the call.
+    const uint8_t *compiled;
+    size_t compiled_bytes;
+    // What local_host_keep wrote of the world that this one replaces; NULL: a new world.
+    const uint8_t *kept;
+    size_t kept_bytes;
+    // What local_host_runes wrote of that world, so that scripts whose source is the same are not
+    // checked and compiled again; NULL: none. A world runs what is in them as it is: they must come
+    // from this program, in memory that nobody else can write, and from nowhere else.
+    const uint8_t *runes;
+    size_t rune_bytes;
 } LocalHostConfig;
 LocalHostConfig local_host_config_default(void);
 
-// Copies the files: place.json, scene.json, prefabs, chunks, and scripts (<Service>/….lua, .luau).
-// Scripts are checked as a build checks them (core/script/check): the first error is an error of
-// its file, warnings go to the log, and they run on the sides that place.json leaves them.
+// Any bytes of `compiled` and `kept` give a world or a status. Copies the files: place.json,
+// scene.json, prefabs, chunks, and scripts (<Service>/….lua, .luau). Scripts are checked as a build
+// checks them (core/script/check): the first error is an error of its file, warnings go to the log,
+// and they run on the sides that place.json leaves them.
 MUST_USE Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceFile *files,
                                   uint32_t file_count, LocalHost **out, PlaceError *error);
 void local_host_destroy(LocalHost *host); // NULL is allowed
@@ -35,6 +48,15 @@ Heap *local_host_heap(const LocalHost *host);
 const Place *local_host_place(const LocalHost *host);
 World *local_host_world(LocalHost *host); // another one after local_host_apply_diff
 const uint8_t *local_host_scene(const LocalHost *host, size_t *bytes); // stripped
+// The world stores its last rows.
+void local_host_save(LocalHost *host);
+// What a world that replaces this one begins with, maybe in another instance of the module: saved
+// rows, and what scripts stored.
+void local_host_keep(const LocalHost *host, ByteWriter *writer);
+// The runes of its scripts, see LocalHostConfig. Those of scripts with warnings are left out: the
+// next world tells them again.
+void local_host_runes(const LocalHost *host, ByteWriter *writer);
+uint32_t local_host_checked(const LocalHost *host); // scripts that were checked and compiled so far
 // Like world_enter; commands that it causes are answered before it returns.
 MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
 

@@ -5,22 +5,15 @@
 #include "core/base/heap.h"
 #include "core/sim/npc.h"
 #include "core/sim/puppet.h"
+#include "core/world/replicate/record_bytes.h"
 
 #include <string.h>
 
-#define LOOK_STEP            2  // a larger change of yaw or pitch is sent at once
-#define LOOK_REST            3  // a smaller one after so many captures
-#define MOVER_BYTES_MAX      54 // of a record without shape and attributes
-#define ATTRIBUTES_END_BYTES 2  // after the attributes and after the tags
+#define LOOK_STEP       2  // a larger change of yaw or pitch is sent at once
+#define LOOK_REST       3  // a smaller one after so many captures
+#define MOVER_BYTES_MAX 54 // of a record without shape and attributes
 
 // --- creation -----------------------------------------------------------------------------------
-
-static uint32_t scene_entries(const NetTableConfig *config)
-{
-    const Scene *scene = sim_scene(config->sim);
-    const uint32_t parts = scene == NULL ? 0 : scene_part_count(scene);
-    return parts < NET_TABLE_SCENE_MAX ? parts : NET_TABLE_SCENE_MAX;
-}
 
 static size_t array_need(size_t count, size_t item_bytes)
 {
@@ -30,14 +23,12 @@ static size_t array_need(size_t count, size_t item_bytes)
 size_t net_table_bytes(const NetTableConfig *config)
 {
     const SimConfig *sim = sim_config(config->sim);
-    const size_t scene = scene_entries(config);
-    const size_t entries = (size_t)sim->entity_max + scene + 1;
+    const size_t entries = (size_t)sim->entity_max + 1;
     size_t bytes = array_need(entries, sizeof(NetEntry)) + array_need(entries, sizeof(NetDetail));
     bytes += array_need(entries, sizeof(NetSpan));
-    bytes += array_need((size_t)sim->entity_max + 1, sizeof(NetShape));
+    bytes += array_need(entries, sizeof(NetShape));
     bytes += array_need(sim->character_max, sizeof(NetState[NET_RING]));
     bytes += array_need(sim->character_max, sizeof(uint32_t));
-    bytes += array_need(scene + 1, sizeof(uint32_t));
     bytes += id_map_bytes((uint32_t)entries);
     bytes += 3 * array_need(entries, sizeof(uint32_t));
     bytes += arena_need(NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX);
@@ -46,22 +37,21 @@ size_t net_table_bytes(const NetTableConfig *config)
 
 static bool take_arrays(NetTable *table, Arena *arena, uint32_t ring_max)
 {
-    const size_t entries = table->entry_max + 1;
+    const size_t entries = (size_t)table->entity_max + 1;
     table->entries = arena_array(arena, entries, sizeof *table->entries);
     table->spans = arena_array(arena, entries, sizeof *table->spans);
     table->details = arena_array(arena, entries, sizeof *table->details);
-    table->shapes = arena_array(arena, (size_t)table->entity_max + 1, sizeof *table->shapes);
+    table->shapes = arena_array(arena, entries, sizeof *table->shapes);
     table->rings = arena_array(arena, ring_max, sizeof *table->rings);
     table->ring_free = arena_array(arena, ring_max, sizeof *table->ring_free);
-    table->scene_free = arena_array(arena, table->scene_max + 1, sizeof *table->scene_free);
     table->active = arena_array(arena, entries, sizeof *table->active);
     table->active_before = arena_array(arena, entries, sizeof *table->active_before);
     table->offers = arena_array(arena, entries, sizeof *table->offers);
     table->scratch = arena_alloc(arena, NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX);
     return table->entries != NULL && table->spans != NULL && table->details != NULL &&
            table->shapes != NULL && table->rings != NULL && table->ring_free != NULL &&
-           table->scene_free != NULL && table->active != NULL && table->active_before != NULL &&
-           table->offers != NULL && table->scratch != NULL;
+           table->active != NULL && table->active_before != NULL && table->offers != NULL &&
+           table->scratch != NULL;
 }
 
 Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *config)
@@ -81,27 +71,17 @@ Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *confi
                         .paint_user = config->paint_user,
                         .tick_rate = sim->tick_rate,
                         .tolerance = math_floor_i32(tolerance),
-                        .entity_max = sim->entity_max,
-                        .scene_max = scene_entries(config)};
-    table->entry_max = table->entity_max + table->scene_max;
+                        .entity_max = sim->entity_max};
     if (!take_arrays(table, arena, sim->character_max)) {
         return STATUS_LIMIT;
     }
     for (uint32_t i = 0; i < sim->character_max; i++) {
         table->ring_free[table->ring_free_count++] = sim->character_max - 1 - i;
     }
-    for (uint32_t i = 0; i < table->scene_max; i++) {
-        table->scene_free[table->scene_free_count++] = table->entry_max - i;
-    }
-    return id_map_init(&table->map, arena, table->entry_max + 1);
+    return id_map_init(&table->map, arena, table->entity_max + 1);
 }
 
 // --- entries ------------------------------------------------------------------------------------
-
-static bool is_scene_entry(const NetTable *table, uint32_t entry)
-{
-    return entry > table->entity_max;
-}
 
 static void forget(NetTable *table, uint32_t entry)
 {
@@ -111,9 +91,6 @@ static void forget(NetTable *table, uint32_t entry)
     }
     if (detail->ring != 0) {
         table->ring_free[table->ring_free_count++] = detail->ring - 1;
-    }
-    if (is_scene_entry(table, entry)) {
-        table->scene_free[table->scene_free_count++] = entry;
     }
     table->entries[entry].serial = 0;
     *detail = (NetDetail){0};
@@ -132,6 +109,7 @@ static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t n
     *detail = (NetDetail){.net_id = net_id, .owner_id = owner_id, .kind = kind};
     detail->now = net_state_none;
     detail->attributes_stale = table->attributes != NULL;
+    detail->is_scene_part = net_id >= 1 && net_id <= table->patches->part_count;
     if ((kind == NET_PLAYER || kind == NET_NPC) && table->ring_free_count > 0) {
         detail->ring = 1 + table->ring_free[--table->ring_free_count];
     }
@@ -184,96 +162,6 @@ static void publish(NetTable *table, uint32_t entry, News news)
 // --- attributes
 // --------------------------------------------------------------------------------------
 
-static bool net_value(const ScriptValue *value, NetValue *out)
-{
-    *out = (NetValue){0};
-    switch (value->type) {
-    case SCRIPT_BOOL:
-        out->type = NET_VALUE_BOOL;
-        out->boolean = value->boolean;
-        return true;
-    case SCRIPT_NUMBER:
-        out->type = NET_VALUE_NUMBER;
-        out->number = value->number;
-        return true;
-    case SCRIPT_TEXT:
-        out->type = NET_VALUE_TEXT;
-        out->text = value->text;
-        return true;
-    case SCRIPT_VECTOR:
-        out->type = NET_VALUE_VECTOR;
-        out->vector = value->vector;
-        return true;
-    case SCRIPT_ENTITY:
-        out->type = NET_VALUE_ENTITY;
-        out->entity = value->entity;
-        return true;
-    default:
-        return false;
-    }
-}
-
-// True if what was written since `before` fits; otherwise it is removed again.
-static bool fits(ByteWriter *writer, size_t before)
-{
-    const size_t end = NET_ATTRIBUTES_BYTES_MAX - ATTRIBUTES_END_BYTES;
-    if (writer->status == STATUS_OK && writer->at <= end) {
-        return true;
-    }
-    writer->at = before;
-    writer->status = STATUS_OK;
-    return false;
-}
-
-static bool is_visible(uint32_t flags, bool is_owner)
-{
-    return is_owner ? attribute_is_owners(flags) : attribute_is_public(flags);
-}
-
-// Writes the attributes of a record that its owner, or everybody, may see. True if all of it fits.
-static bool write_attributes(const AttributeTable *attributes, const Record *record, bool is_owner,
-                             ByteWriter *writer)
-{
-    bool whole = true;
-    net_attributes_write_name(writer, (Text){record->name.data, record->name.bytes});
-    AttributeEntry attribute = {0};
-    NetValue value;
-    while (attribute_table_attribute_next(attributes, record, &attribute)) {
-        const size_t before = writer->at;
-        if (is_visible(attribute.flags, is_owner) && net_value(&attribute.value, &value)) {
-            net_attributes_write_one(writer, attribute.name, &value);
-            whole = fits(writer, before) && whole;
-        }
-    }
-    net_attributes_write_end(writer);
-    uint32_t index = 0;
-    Text tag;
-    while (attribute_table_tag_of(attributes, record, &index, &tag)) {
-        const size_t before = writer->at;
-        net_attributes_write_tag(writer, tag);
-        whole = fits(writer, before) && whole;
-    }
-    net_attributes_write_end(writer);
-    ASSERT(writer->status == STATUS_OK);
-    return whole;
-}
-
-// An entity that never had attributes, a name or tags has none of these bytes; one that lost them
-// has an empty list.
-static uint32_t encode_attributes(const NetTable *table, uint64_t net_id, bool is_owner,
-                                  uint8_t *out, bool *whole)
-{
-    static const Record nothing;
-    const Record *record =
-        table->attributes == NULL ? NULL : attribute_table_find(table->attributes, net_id);
-    ByteWriter writer = byte_writer(out, NET_ATTRIBUTES_BYTES_MAX);
-    *whole =
-        write_attributes(table->attributes, record != NULL ? record : &nothing, is_owner, &writer);
-    return (uint32_t)writer.at;
-}
-
-#define EMPTY_ATTRIBUTES_BYTES 3
-
 // True if the public attributes differ from what was sent last.
 static bool refresh_public(NetTable *table, NetDetail *detail)
 {
@@ -283,10 +171,10 @@ static bool refresh_public(NetTable *table, NetDetail *detail)
     }
     bool whole = true;
     uint8_t *bytes = table->scratch;
-    const uint32_t count = encode_attributes(table, detail->net_id, false, bytes, &whole);
+    const uint32_t count = record_encode(table->attributes, detail->net_id, false, bytes, &whole);
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, bytes, count);
-    const bool is_empty = count == EMPTY_ATTRIBUTES_BYTES && detail->now.attributes_version == 0;
+    const bool is_empty = count == RECORD_EMPTY_BYTES && detail->now.attributes_version == 0;
     if (is_empty || (hash.state == detail->attributes_hash && count == detail->attributes_bytes)) {
         return false;
     }
@@ -317,7 +205,7 @@ static bool refresh_owners(NetTable *table, NetDetail *detail)
     uint32_t count = 0;
     Hash64 hash = HASH64_INIT;
     if (record != NULL && record_has_owners(table->attributes, record)) {
-        count = encode_attributes(table, detail->net_id, true, table->scratch, &whole);
+        count = record_encode(table->attributes, detail->net_id, true, table->scratch, &whole);
         hash_bytes(&hash, table->scratch, count);
     }
     if (count == detail->owner_bytes && (count == 0 || hash.state == detail->owner_hash)) {
@@ -336,10 +224,9 @@ typedef struct Refreshed {
     bool paint;     // it looks different
 } Refreshed;
 
-// How an anchored part looks is in the patch of its cell.
 static bool refresh_paint(const NetTable *table, NetDetail *detail)
 {
-    if (table->paint_of == NULL || detail->kind == NET_SCENE_PART) {
+    if (table->paint_of == NULL) {
         return false;
     }
     const Paint paint = table->paint_of(table->paint_user, detail->net_id);
@@ -348,14 +235,17 @@ static bool refresh_paint(const NetTable *table, NetDetail *detail)
     return is_other;
 }
 
-// Compares attributes and paint with what was sent last, if they may have changed.
+// Compares attributes and paint with what was sent last, if they may have changed. The attributes
+// of a part of the scene that moves are in the patch of its cell, as those of one that rests are.
 static Refreshed refresh_attributes(NetTable *table, NetDetail *detail)
 {
     Refreshed refreshed = {0};
     if (detail->attributes_stale) {
         detail->attributes_stale = false;
-        refreshed.is_public = refresh_public(table, detail);
-        refreshed.any = refresh_owners(table, detail) || refreshed.is_public;
+        if (!detail->is_scene_part) {
+            refreshed.is_public = refresh_public(table, detail);
+            refreshed.any = refresh_owners(table, detail) || refreshed.is_public;
+        }
         refreshed.paint = refresh_paint(table, detail);
     }
     return refreshed;
@@ -618,111 +508,6 @@ static void visit_shape(NetTable *table, uint32_t entry, const Entity *entity)
     }
 }
 
-// --- anchored parts -----------------------------------------------------------------------------
-
-// Whether it contains anything public.
-static bool record_is_public(const AttributeTable *attributes, const Record *record)
-{
-    bool found = record->name.bytes > 0 || record->tag_count > 0;
-    AttributeEntry attribute = {0};
-    while (!found && attribute_table_attribute_next(attributes, record, &attribute)) {
-        found = attribute_is_public(attribute.flags); // an anchored part has no owner
-    }
-    return found;
-}
-
-static bool part_has_attributes(const NetTable *table, uint64_t net_id)
-{
-    const Record *record =
-        table->attributes == NULL ? NULL : attribute_table_find(table->attributes, net_id);
-    return record != NULL && record_is_public(table->attributes, record);
-}
-
-// Whether it is there and no entity for clients: as the scene has it, or changed and at rest.
-static bool part_is_anchored(const NetTable *table, uint64_t net_id)
-{
-    if (handle_is_none(sim_find(table->sim, net_id))) {
-        return !sim_part_is_hidden(table->sim, (uint32_t)net_id - 1);
-    }
-    return patch_table_holds(table->patches, net_id);
-}
-
-// Removes entries that are not needed any more: without attributes, gone, or an entity now.
-static void drop_parts(NetTable *table)
-{
-    for (uint32_t i = 0; i < table->active_count; i++) {
-        const uint32_t entry = table->active[i];
-        if (!is_scene_entry(table, entry)) {
-            continue;
-        }
-        const uint64_t net_id = table->details[entry].net_id;
-        if (!part_is_anchored(table, net_id) || !part_has_attributes(table, net_id)) {
-            forget(table, entry);
-        }
-    }
-}
-
-static Vec3 part_position(const NetTable *table, uint64_t net_id)
-{
-    const Entity *entity = sim_entity(table->sim, sim_find(table->sim, net_id));
-    return entity != NULL
-               ? entity->position
-               : scene_part(sim_scene(table->sim), (uint32_t)net_id - 1)->placed.position;
-}
-
-static void visit_part(NetTable *table, uint64_t net_id)
-{
-    uint32_t entry = id_map_find(&table->map, net_id);
-    const bool is_new = entry == 0;
-    if (!is_new &&
-        (!is_scene_entry(table, entry) || table->details[entry].stamp == table->capture)) {
-        return;
-    }
-    const Vec3 position = part_position(table, net_id);
-    if (is_new) {
-        if (table->scene_free_count == 0) {
-            table->entries_dropped += 1;
-            return;
-        }
-        entry = table->scene_free[--table->scene_free_count];
-        (void)make(table, entry, NET_SCENE_PART, net_id, 0);
-        const ScenePart *part = scene_part(sim_scene(table->sim), (uint32_t)net_id - 1);
-        table->entries[entry].position = position;
-        table->entries[entry].reach = vec3_length(part->placed.half);
-    }
-    const Refreshed attributes = refresh_attributes(table, &table->details[entry]);
-    if (is_new || attributes.any) {
-        publish(table, entry, (News){.has_detail = attributes.any, .is_public = true});
-    }
-    keep(table, entry, position);
-}
-
-static void visit_parts(NetTable *table, uint32_t before_count)
-{
-    const Scene *scene = sim_scene(table->sim);
-    if (scene == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < before_count; i++) {
-        const uint32_t entry = table->active_before[i];
-        if (is_scene_entry(table, entry) && table->entries[entry].serial != 0) {
-            visit_part(table, table->details[entry].net_id);
-        }
-    }
-    const AttributeTable *attributes = table->attributes;
-    if (attributes == NULL || attributes->version == table->attributes_version) {
-        return;
-    }
-    for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
-         i = attribute_table_next(attributes, i)) {
-        const uint64_t net_id = attribute_table_at(attributes, i)->net_id;
-        if (net_id <= scene_part_count(scene) && part_is_anchored(table, net_id) &&
-            record_is_public(attributes, attribute_table_at(attributes, i))) {
-            visit_part(table, net_id);
-        }
-    }
-}
-
 // --- capture ------------------------------------------------------------------------------------
 
 static NetKind kind_of(EntityType type)
@@ -770,15 +555,12 @@ static void sweep_entities(NetTable *table, uint32_t before_count)
 {
     for (uint32_t i = 0; i < before_count; i++) {
         const uint32_t entry = table->active_before[i];
-        if (table->entries[entry].serial != 0 && table->details[entry].stamp != table->capture &&
-            !is_scene_entry(table, entry)) {
+        if (table->entries[entry].serial != 0 && table->details[entry].stamp != table->capture) {
             forget(table, entry);
         }
     }
 }
 
-// A net id may move from an anchored part to an entity and back; the old entry is removed before
-// the new one is added, so that the map always names the existing one.
 void net_table_capture(NetTable *table)
 {
     const uint64_t tick = sim_tick(table->sim);
@@ -787,7 +569,6 @@ void net_table_capture(NetTable *table)
     table->capture += 1;
     table->offer_count = 0;
     scan_attributes(table);
-    drop_parts(table);
     uint32_t *swap = table->active_before;
     table->active_before = table->active;
     table->active = swap;
@@ -798,7 +579,6 @@ void net_table_capture(NetTable *table)
         visit(table, handle, ticks);
     }
     sweep_entities(table, before_count);
-    visit_parts(table, before_count);
     if (table->attributes != NULL) {
         table->attributes_version = table->attributes->version;
         table->attributes_removed = table->attributes->removed_count;
@@ -873,7 +653,8 @@ void net_table_encode(NetTable *table, uint32_t entry, uint32_t base, bool is_ow
         bool whole = true;
         uint8_t *out = table->scratch + NET_SHAPE_BYTES_MAX;
         bytes.attributes = out;
-        bytes.attributes_bytes = encode_attributes(table, detail->net_id, is_owner, out, &whole);
+        bytes.attributes_bytes =
+            record_encode(table->attributes, detail->net_id, is_owner, out, &whole);
     }
     delta_encode(detail->kind, past, now, &bytes, table->tick, table->tick_rate, writer);
 }

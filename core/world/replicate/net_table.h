@@ -4,8 +4,8 @@
 // differ; both when their public attributes do.
 //
 // An entity in the sim's slot n is entry n here, unless it is an anchored part of the scene that
-// changed and rests (patch_table.h); entries above the slots are anchored parts with attributes. A
-// serial number tells two entities in one entry apart. Only characters have a ring of past
+// changed and rests (patch_table.h). The attributes of a part of the scene are never here. A serial
+// number tells two entities in one entry apart. Only characters have a ring of past
 // versions: what else moves keeps to its curve, and is sent whole when it does not.
 // Versions that differ in their paint alone need no ring, because a paint is written the same for
 // every base.
@@ -17,8 +17,7 @@
 #include "core/wire/delta.h"
 #include "core/world/replicate/patch_table.h"
 
-#define NET_TABLE_SCENE_MAX 16384 // entries for anchored parts
-#define NET_TABLE_JUMP_M    8.0f  // further between two captures: it may be in other interests
+#define NET_TABLE_JUMP_M 8.0f // further between two captures: it may be in other interests
 
 // The fields that every session reads in every frame.
 typedef struct NetEntry {
@@ -50,6 +49,7 @@ typedef struct NetDetail {
     int8_t look_pitch;
     uint8_t look_rest;
     bool attributes_stale; // these, or the paint, may have changed
+    bool is_scene_part;
     uint32_t shape_bytes, attributes_bytes;
     uint32_t owner_bytes; // of all attributes that its owner sees; 0: the same as everybody
     uint64_t attributes_hash, owner_hash;
@@ -81,7 +81,7 @@ typedef struct NetTable {
     void *paint_user;
     uint32_t tick_rate;
     int32_t tolerance; // in units of a position
-    uint32_t entity_max, scene_max, entry_max;
+    uint32_t entity_max;
     uint64_t tick;     // of the last capture
     uint32_t capture;  // their number
     uint32_t serial;   // of the newest entry
@@ -92,8 +92,6 @@ typedef struct NetTable {
     NetState (*rings)[NET_RING];
     uint32_t *ring_free;
     uint32_t ring_free_count;
-    uint32_t *scene_free;
-    uint32_t scene_free_count;
     IdMap map;
     uint32_t *active; // entries in use, entities in slot order first
     uint32_t active_count;
@@ -102,7 +100,7 @@ typedef struct NetTable {
     uint32_t offer_count;
     uint64_t attributes_version, attributes_removed; // as last seen
     uint8_t *scratch;                                // shape and attributes of one entity
-    uint64_t versions_made, attributes_cut, entries_dropped;
+    uint64_t versions_made, attributes_cut;
 } NetTable;
 
 size_t net_table_bytes(const NetTableConfig *config);

@@ -2,6 +2,7 @@
 #include "core/world/replicate/patch_table.h"
 
 #include "core/base/check.h"
+#include "core/world/replicate/record_bytes.h"
 
 #include <string.h>
 
@@ -22,7 +23,8 @@ size_t patch_table_bytes(const Sim *sim)
 {
     const size_t parts = (size_t)parts_of(sim) + 1;
     return array_need(parts, sizeof(PatchPart)) + array_need(parts, sizeof(PatchCell)) +
-           4 * array_need(parts, sizeof(uint32_t)) + id_map_bytes((uint32_t)parts);
+           5 * array_need(parts, sizeof(uint32_t)) + id_map_bytes((uint32_t)parts) +
+           arena_need(NET_ATTRIBUTES_BYTES_MAX);
 }
 
 static int32_t cell_axis(float metres)
@@ -76,11 +78,13 @@ static void find_cells(PatchTable *table, const Scene *scene)
     }
 }
 
-Status patch_table_init(PatchTable *table, Arena *arena, const Sim *sim)
+Status patch_table_init(PatchTable *table, Arena *arena, const Sim *sim,
+                        const AttributeTable *attributes)
 {
     const uint32_t parts = parts_of(sim);
     *table =
         (PatchTable){.sim = sim,
+                     .attributes = attributes,
                      .part_count = parts,
                      .rest_ticks = (uint64_t)PATCH_REST_MS * sim_config(sim)->tick_rate / 1000};
     table->parts = arena_array(arena, (size_t)parts + 1, sizeof *table->parts);
@@ -89,8 +93,11 @@ Status patch_table_init(PatchTable *table, Arena *arena, const Sim *sim)
     table->cell_parts = arena_array(arena, (size_t)parts + 1, sizeof *table->cell_parts);
     table->changed = arena_array(arena, (size_t)parts + 1, sizeof *table->changed);
     table->painted = arena_array(arena, (size_t)parts + 1, sizeof *table->painted);
-    if (table->parts == NULL || table->cells == NULL || table->part_cells == NULL ||
-        table->cell_parts == NULL || table->changed == NULL || table->painted == NULL ||
+    table->labelled = arena_array(arena, (size_t)parts + 1, sizeof *table->labelled);
+    table->scratch = arena_alloc(arena, NET_ATTRIBUTES_BYTES_MAX);
+    if (table->labelled == NULL || table->scratch == NULL || table->parts == NULL ||
+        table->cells == NULL || table->part_cells == NULL || table->cell_parts == NULL ||
+        table->changed == NULL || table->painted == NULL ||
         id_map_init(&table->map, arena, parts + 1) != STATUS_OK) {
         return STATUS_LIMIT;
     }
@@ -207,6 +214,63 @@ void patch_table_paint(PatchTable *table, uint64_t net_id, const Paint *paint)
     }
 }
 
+// True if what clients may know of a part's attributes is not what they know. From then on they do.
+static bool attributes_differ(PatchTable *table, uint64_t net_id)
+{
+    PatchPart *part = &table->parts[net_id - 1];
+    bool whole = true;
+    const uint32_t count = record_encode(table->attributes, net_id, false, table->scratch, &whole);
+    Hash64 hash = HASH64_INIT;
+    hash_bytes(&hash, table->scratch, count);
+    if ((count == RECORD_EMPTY_BYTES && part->attributes_hash == 0) ||
+        hash.state == part->attributes_hash) {
+        return false;
+    }
+    if (part->attributes_hash == 0) {
+        table->labelled[table->labelled_count++] = (uint32_t)net_id - 1;
+    }
+    table->attributes_cut += whole ? 0 : 1;
+    part->attributes_hash = hash.state != 0 ? hash.state : 1;
+    return true;
+}
+
+static void visit_attributes(PatchTable *table, uint64_t net_id, bool is_known)
+{
+    if (!table->parts[net_id - 1].gone && attributes_differ(table, net_id) && !is_known) {
+        stamp(table, (uint32_t)net_id - 1, PATCH_ATTRIBUTES);
+    }
+}
+
+// A record that is gone is found by its part.
+static void scan_attributes(PatchTable *table, bool is_known)
+{
+    const AttributeTable *attributes = table->attributes;
+    if (attributes == NULL || attributes->version == table->attributes_version) {
+        return;
+    }
+    for (uint32_t i = attribute_table_next(attributes, 0); i != 0;
+         i = attribute_table_next(attributes, i)) {
+        const Record *record = attribute_table_at(attributes, i);
+        if (record->version > table->attributes_version && record->net_id <= table->part_count) {
+            visit_attributes(table, record->net_id, is_known);
+        }
+    }
+    const bool some_went = attributes->removed_count != table->attributes_removed;
+    for (uint32_t i = 0; some_went && i < table->labelled_count; i++) {
+        const uint64_t net_id = (uint64_t)table->labelled[i] + 1;
+        if (attribute_table_find(attributes, net_id) == NULL) {
+            visit_attributes(table, net_id, is_known);
+        }
+    }
+    table->attributes_version = attributes->version;
+    table->attributes_removed = attributes->removed_count;
+}
+
+void patch_table_attributes_known(PatchTable *table)
+{
+    scan_attributes(table, true);
+}
+
 void patch_table_capture(PatchTable *table)
 {
     table->changed_count = 0;
@@ -222,6 +286,7 @@ void patch_table_capture(PatchTable *table)
         }
     }
     visit_hidden(table);
+    scan_attributes(table, false);
     for (uint32_t i = 0; i < table->painted_count; i++) {
         table->parts[table->painted[i]].paint_due = false;
         stamp(table, table->painted[i], PATCH_PAINT);
@@ -249,10 +314,18 @@ static uint32_t groups_after(const PatchPart *part, uint64_t version)
     return part->gone ? groups & PATCH_GONE : groups;
 }
 
+// Its attributes are valid until the next row.
 static PatchRow row_of(const PatchTable *table, uint32_t index, uint32_t groups)
 {
     const PatchPart *part = &table->parts[index];
-    return (PatchRow){.net_id = (uint64_t)index + 1,
+    bool whole = true;
+    const uint32_t attributes_bytes =
+        (groups & PATCH_ATTRIBUTES) != 0
+            ? record_encode(table->attributes, (uint64_t)index + 1, false, table->scratch, &whole)
+            : 0;
+    return (PatchRow){.attributes = table->scratch,
+                      .attributes_bytes = attributes_bytes,
+                      .net_id = (uint64_t)index + 1,
                       .groups = groups,
                       .pose = part->pose,
                       .data = part->data,

@@ -1,6 +1,8 @@
 // Which anchored parts of the scene differ from it, cell by cell, for clients. Such a part takes no
 // entity slot of a client: what differs is a row of its cell's patch (wire/patch.h). Only while a
-// part moves, and for PATCH_REST_MS after that, it is an entity as others are.
+// part moves, and for PATCH_REST_MS after that, it is an entity as others are. Its attributes are
+// in a row even then: there is one way in which clients learn of them, and it loses nothing when an
+// entity leaves their slots.
 //
 // A part belongs for ever to the cell of CHUNK_EDGE metres in which the scene has its centre. The
 // version of a cell is the tick of the capture in which one of its parts last changed; each group
@@ -8,13 +10,15 @@
 // cell concerns whoever is near its box, which holds all its parts as the scene has them and
 // wherever they have been since.
 //
-// All memory is taken at create; a capture looks at parts that are entities or hidden, and at those
-// whose paint was set, and at no others.
+// All memory is taken at create; a capture looks at parts that are entities or hidden, at those
+// whose paint was set, and at records of attributes that changed, and at no others. The bytes of
+// attributes are not kept: a row has them as they are when it is written.
 #pragma once
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/id_map.h"
+#include "core/script/bridge/attribute_table.h"
 #include "core/sim/sim.h"
 #include "core/wire/patch.h"
 
@@ -28,6 +32,7 @@ typedef enum PatchMotion {
 typedef struct PatchPart {
     uint64_t ticks[PATCH_GROUP_COUNT]; // when each group last changed, by bit; 0: never
     uint64_t moved_tick;
+    uint64_t attributes_hash; // of those that clients know; 0: they never had any
     Pose pose;
     PartData data;
     Paint paint;
@@ -45,6 +50,10 @@ typedef struct PatchCell {
 
 typedef struct PatchTable {
     const Sim *sim;
+    const AttributeTable *attributes;                // NULL: nothing has attributes
+    uint64_t attributes_version, attributes_removed; // as last seen
+    uint64_t attributes_cut;                         // records that did not fit into a row
+    uint8_t *scratch;                                // attributes of one part
     uint32_t part_count, cell_count;
     uint64_t rest_ticks;
     PatchPart *parts;
@@ -56,13 +65,18 @@ typedef struct PatchTable {
     uint32_t changed_count;
     uint32_t *painted; // parts that were painted since the last capture
     uint32_t painted_count;
+    uint32_t *labelled; // parts that have or had attributes, in the order in which they came
+    uint32_t labelled_count;
     uint32_t patched_count; // parts that have a row
     uint64_t fold_tick;     // of the last patch_table_fold; 0: none
     uint32_t fresh_count;   // parts that changed since then
 } PatchTable;
 
 size_t patch_table_bytes(const Sim *sim);
-MUST_USE Status patch_table_init(PatchTable *table, Arena *arena, const Sim *sim);
+MUST_USE Status patch_table_init(PatchTable *table, Arena *arena, const Sim *sim,
+                                 const AttributeTable *attributes);
+// What parts have now is what the scene says of them: clients know it.
+void patch_table_attributes_known(PatchTable *table);
 // How an anchored part looks from the next capture on. Harmless for what is none.
 void patch_table_paint(PatchTable *table, uint64_t net_id, const Paint *paint);
 void patch_table_capture(PatchTable *table);

@@ -52,10 +52,7 @@ static size_t array_need(size_t count, size_t item_bytes)
 
 static size_t entries_of(const ReplicatorConfig *config)
 {
-    const Scene *scene = sim_scene(config->sim);
-    const size_t parts = scene == NULL ? 0 : scene_part_count(scene);
-    return sim_config(config->sim)->entity_max + 1 +
-           (parts < NET_TABLE_SCENE_MAX ? parts : NET_TABLE_SCENE_MAX);
+    return (size_t)sim_config(config->sim)->entity_max + 1;
 }
 
 static size_t block_bytes(const ReplicatorConfig *config)
@@ -107,7 +104,7 @@ static Status take_memory(Replicator *replicator)
     const size_t entries = entries_of(config);
     Arena *arena = &replicator->arena;
     table.patches = &replicator->patches;
-    Status status = patch_table_init(&replicator->patches, arena, config->sim);
+    Status status = patch_table_init(&replicator->patches, arena, config->sim, config->attributes);
     if (status == STATUS_OK) {
         status = net_table_init(&replicator->table, arena, &table);
     }
@@ -385,8 +382,7 @@ ReplicatorStats replicator_stats(const Replicator *replicator)
 {
     ReplicatorStats stats = replicator->stats;
     stats.versions_made = replicator->table.versions_made;
-    stats.attributes_cut = replicator->table.attributes_cut;
-    stats.entities_dropped = replicator->table.entries_dropped;
+    stats.attributes_cut = replicator->table.attributes_cut + replicator->patches.attributes_cut;
     return stats;
 }
 

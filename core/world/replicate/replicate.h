@@ -112,7 +112,6 @@ typedef struct ReplicatorStats {
     uint64_t captures, versions_made, frames, frame_bytes;
     uint64_t records_encoded, records_appended, records_full, records_postponed;
     uint64_t enters, leaves, events_sent, events_dropped, candidates_dropped, attributes_cut;
-    uint64_t entities_dropped; // captures of anchored parts for which there was no entry
 } ReplicatorStats;
 ReplicatorStats replicator_stats(const Replicator *replicator);
 // For tests: the version of an entity that a session has (0: none), and the current one.

@@ -76,6 +76,22 @@ Status address_bans_read(Control *control)
                : STATUS_LIMIT;
 }
 
+Status address_bans_reload(Control *control)
+{
+    Control fresh = {.config = control->config};
+    const Status status = address_bans_read(&fresh);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&control->lock);
+        const struct AddressBans before = *control->address_bans;
+        *control->address_bans = *fresh.address_bans;
+        *fresh.address_bans = before;
+        pthread_mutex_unlock(&control->lock);
+        chat_note_lists(control);
+    }
+    address_bans_free(&fresh);
+    return status;
+}
+
 void address_bans_free(Control *control)
 {
     if (control->address_bans != NULL) {

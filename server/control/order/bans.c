@@ -108,6 +108,32 @@ Status bans_read(Control *control)
                                  : STATUS_LIMIT;
 }
 
+Status bans_reload(Control *control, uint64_t account)
+{
+    Control fresh = {.config = control->config};
+    const Status status = bans_read(&fresh);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&control->lock);
+        const struct Bans before = *control->bans;
+        control->bans->all = fresh.bans->all;
+        control->bans->count = fresh.bans->count;
+        control->bans->capacity = fresh.bans->capacity;
+        fresh.bans->all = before.all;
+        for (uint32_t i = 0; i < before.count && account == 0; i++) {
+            note_change(control->bans, &before.all[i]);
+        }
+        for (uint32_t i = 0; i < control->bans->count && account == 0; i++) {
+            note_change(control->bans, &control->bans->all[i]);
+        }
+        if (account != 0) {
+            note_change(control->bans, &(StoreBan){.account_id = account});
+        }
+        pthread_mutex_unlock(&control->lock);
+    }
+    bans_free(&fresh);
+    return status;
+}
+
 void bans_free(Control *control)
 {
     if (control->bans != NULL) {

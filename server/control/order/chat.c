@@ -161,41 +161,38 @@ Status control_set_chat_rule(Control *control, const StoreChatRule *rule)
     return status;
 }
 
-Status control_set_chat(Control *control, ChatRule rule)
+void chat_apply(Control *control, ChatRule rule)
 {
-    char reason[SETTINGS_REASON_BYTES];
-    const Status status =
-        control->config.data == NULL
-            ? STATUS_OK
-            : settings_operator_set(control->config.data, "chat", chat_rule_name(rule), reason);
-    if (status == STATUS_OK) {
-        pthread_mutex_lock(&control->lock);
+    pthread_mutex_lock(&control->lock);
+    if (control->chat->rule != rule) {
         control->chat->rule = rule;
         note_change(control->chat, CHAT_CHANGED_WORLDS, 0, "");
-        pthread_mutex_unlock(&control->lock);
     }
-    return status;
+    pthread_mutex_unlock(&control->lock);
+}
+
+void chat_apply_guests(Control *control, ChatRule rule)
+{
+    pthread_mutex_lock(&control->lock);
+    const bool is_same = control->chat->guest_rule == rule;
+    control->chat->guest_rule = rule;
+    for (uint32_t i = 0; i < control->slot_count && !is_same; i++) {
+        const SignIn *sign_in = control->slots[i];
+        if (sign_in != NULL && sign_in->account.name[0] == '\0') {
+            note_change(control->chat, CHAT_CHANGED_RULE, sign_in->account.account_id, "");
+        }
+    }
+    pthread_mutex_unlock(&control->lock);
+}
+
+Status control_set_chat(Control *control, ChatRule rule)
+{
+    return live_setting_set(control, "chat", chat_rule_name(rule));
 }
 
 Status control_set_guest_chat(Control *control, ChatRule rule)
 {
-    char reason[SETTINGS_REASON_BYTES];
-    const Status status = control->config.data == NULL
-                              ? STATUS_OK
-                              : settings_operator_set(control->config.data, "guest_chat",
-                                                      chat_rule_name(rule), reason);
-    if (status == STATUS_OK) {
-        pthread_mutex_lock(&control->lock);
-        control->chat->guest_rule = rule;
-        for (uint32_t i = 0; i < control->slot_count; i++) {
-            const SignIn *sign_in = control->slots[i];
-            if (sign_in != NULL && sign_in->account.name[0] == '\0') {
-                note_change(control->chat, CHAT_CHANGED_RULE, sign_in->account.account_id, "");
-            }
-        }
-        pthread_mutex_unlock(&control->lock);
-    }
-    return status;
+    return live_setting_set(control, "guest_chat", chat_rule_name(rule));
 }
 
 ChatRule control_guest_chat(Control *control)
@@ -574,6 +571,46 @@ Status chat_read(Control *control)
     }
     free(text);
     return status;
+}
+
+Status chat_reload(Control *control)
+{
+    Control fresh = {.config = control->config};
+    const Status status = chat_read(&fresh);
+    struct Chat *chat = control->chat, *other = fresh.chat;
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&chat->list_lock);
+        for (uint32_t i = 0; i < STORE_LIST_COUNT; i++) {
+            const List before = chat->lists[i];
+            chat->lists[i] = other->lists[i];
+            other->lists[i] = before;
+        }
+        chat->words = other->words;
+        pthread_mutex_unlock(&chat->list_lock);
+        pthread_mutex_lock(&control->lock);
+        StoreChatRule *rules = chat->rules;
+        StoreBlock *blocks = chat->blocks;
+        chat->rules = other->rules;
+        chat->rule_count = other->rule_count;
+        chat->rule_capacity = other->rule_capacity;
+        chat->blocks = other->blocks;
+        chat->block_count = other->block_count;
+        chat->block_capacity = other->block_capacity;
+        other->rules = rules;
+        other->blocks = blocks;
+        note_change(chat, CHAT_CHANGED_WORLDS, 0, "");
+        pthread_mutex_unlock(&control->lock);
+        chat_note_lists(control);
+    }
+    chat_free(&fresh);
+    return status;
+}
+
+void chat_note_blocks(Control *control, uint64_t account)
+{
+    pthread_mutex_lock(&control->lock);
+    note_change(control->chat, CHAT_CHANGED_BLOCKS, account, "");
+    pthread_mutex_unlock(&control->lock);
 }
 
 void chat_free(Control *control)

@@ -159,6 +159,23 @@ Status classes_read(Control *control)
     return status == STATUS_OK ? read_public(control) : status;
 }
 
+Status classes_reload(Control *control)
+{
+    Control fresh = {.config = control->config};
+    const Status status = classes_read(&fresh);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&control->classes->lock);
+        Entry *before = control->classes->entries;
+        control->classes->entries = fresh.classes->entries;
+        control->classes->count = fresh.classes->count;
+        control->classes->capacity = fresh.classes->capacity;
+        fresh.classes->entries = before;
+        pthread_mutex_unlock(&control->classes->lock);
+    }
+    classes_free(&fresh);
+    return status;
+}
+
 void classes_free(Control *control)
 {
     if (control->classes != NULL) {

@@ -90,7 +90,8 @@ void settings_note(Settings *settings, const char *format, ...)
 
 static bool is_list(const SettingRow *row)
 {
-    return row->kind == SETTING_KIND_ORIGIN_LIST || row->kind == SETTING_KIND_PROXY_LIST;
+    return row->kind == SETTING_KIND_ORIGIN_LIST || row->kind == SETTING_KIND_PROXY_LIST ||
+           row->kind == SETTING_KIND_ROLE_LIST;
 }
 
 // A list that is given by several flags has the items of all of them.
@@ -371,6 +372,62 @@ static void check_together(Settings *settings)
     }
 }
 
+static bool is_given(const Settings *settings, SettingId id)
+{
+    return settings->values[id].text[0] != '\0';
+}
+
+// Issuers: what belongs together is there together.
+static void check_issuers(Settings *settings)
+{
+    const SettingValue *issuer = &settings->values[SETTING_OIDC_ISSUER];
+    const bool has_oidc = is_given(settings, SETTING_OIDC_ISSUER);
+    const bool has_clerk = is_given(settings, SETTING_CLERK_ISSUER);
+    char scopes[SETTING_TEXT_BYTES + 2];
+    snprintf(scopes, sizeof scopes, " %s ", settings->values[SETTING_OIDC_SCOPES].text);
+    if (has_oidc && !is_given(settings, SETTING_OIDC_CLIENT_ID)) {
+        settings_fault(settings,
+                       "%s: oidc_issuer: the issuer must know this server: register it there and "
+                       "set oidc_client_id",
+                       issuer->origin);
+    }
+    if (has_oidc && !is_given(settings, SETTING_PUBLIC_URL) &&
+        !settings_host_is_loopback(settings)) {
+        settings_fault(settings,
+                       "%s: oidc_issuer: the issuer sends people back to public_url, so set it",
+                       issuer->origin);
+    }
+    if (has_oidc && strstr(scopes, " openid ") == NULL) {
+        settings_fault(settings, "%s: oidc_scopes: openid must be one of them",
+                       settings->values[SETTING_OIDC_SCOPES].origin);
+    }
+    if (is_given(settings, SETTING_OIDC_ROLES) != is_given(settings, SETTING_OIDC_ROLE_CLAIM)) {
+        settings_fault(settings,
+                       "oidc_roles and oidc_role_claim go together: which claim, and which of its "
+                       "values give which role");
+    }
+    if (!has_oidc &&
+        (is_given(settings, SETTING_OIDC_CLIENT_ID) || is_given(settings, SETTING_OIDC_ROLES))) {
+        settings_fault(settings, "there are settings of an issuer, but no oidc_issuer");
+    }
+    if (has_clerk != is_given(settings, SETTING_CLERK_SECRET_KEY)) {
+        settings_fault(settings, "clerk_issuer and clerk_secret_key (CLERK_SECRET_KEY) go "
+                                 "together; one of them is missing");
+    }
+}
+
+static void check_blobs(Settings *settings)
+{
+    const SettingValue *blobs = &settings->values[SETTING_BLOBS];
+    if (strncmp(blobs->text, "s3:", 3) == 0 && (!is_given(settings, SETTING_BLOBS_KEY_ID) ||
+                                                !is_given(settings, SETTING_BLOBS_SECRET_KEY))) {
+        settings_fault(settings,
+                       "%s: blobs: the bucket needs a key: set AWS_ACCESS_KEY_ID and "
+                       "AWS_SECRET_ACCESS_KEY",
+                       blobs->origin);
+    }
+}
+
 Status settings_read(const SettingsSource *source, Settings **out)
 {
     const char *config = NULL;
@@ -385,6 +442,8 @@ Status settings_read(const SettingsSource *source, Settings **out)
     read_variables(settings, source);
     read_files(settings, config);
     check_together(settings);
+    check_issuers(settings);
+    check_blobs(settings);
     *out = settings;
     return STATUS_OK;
 }

@@ -41,7 +41,12 @@ typedef enum SettingKind {
     SETTING_KIND_FOLDER, // any path
     SETTING_KIND_NAME,   // one name of a path
     SETTING_KIND_URL,    // http or https, without a path
+    SETTING_KIND_STORE,  // postgres://…, without a password
     SETTING_KIND_ORIGIN_LIST,
+    SETTING_KIND_LINK,      // https, or http on this machine, with or without a path
+    SETTING_KIND_LINE,      // any line of text, of low to high bytes
+    SETTING_KIND_ROLE_LIST, // "creator=makers"
+    SETTING_KIND_BLOBS,     // "files", or an address of S3 (blob_s3.h)
     SETTING_KIND_PROXY_LIST,
     SETTING_KIND_SECRET,
     SETTING_KIND_CHOICE,

@@ -71,12 +71,21 @@ static void print_wrapped(const char *text, int indent, int width, FILE *out)
 
 static const char *value_name(const SettingRow *row)
 {
-    static const char *const names[] = {
-        [SETTING_KIND_ADDRESS] = " ADDRESS",  [SETTING_KIND_NUMBER] = " N",
-        [SETTING_KIND_FOLDER] = " DIR",       [SETTING_KIND_NAME] = " NAME",
-        [SETTING_KIND_URL] = " URL",          [SETTING_KIND_ORIGIN_LIST] = " URL",
-        [SETTING_KIND_PROXY_LIST] = " RANGE", [SETTING_KIND_SECRET] = " TEXT",
-        [SETTING_KIND_CHOICE] = " WORD",      [SETTING_KIND_SWITCH] = ""};
+    static const char *const names[] = {[SETTING_KIND_ADDRESS] = " ADDRESS",
+                                        [SETTING_KIND_NUMBER] = " N",
+                                        [SETTING_KIND_FOLDER] = " DIR",
+                                        [SETTING_KIND_NAME] = " NAME",
+                                        [SETTING_KIND_URL] = " URL",
+                                        [SETTING_KIND_ORIGIN_LIST] = " URL",
+                                        [SETTING_KIND_PROXY_LIST] = " RANGE",
+                                        [SETTING_KIND_SECRET] = " TEXT",
+                                        [SETTING_KIND_LINK] = " URL",
+                                        [SETTING_KIND_LINE] = " TEXT",
+                                        [SETTING_KIND_ROLE_LIST] = " ROLE=VALUE",
+                                        [SETTING_KIND_STORE] = " URL",
+                                        [SETTING_KIND_BLOBS] = " WHERE",
+                                        [SETTING_KIND_CHOICE] = " WORD",
+                                        [SETTING_KIND_SWITCH] = ""};
     return names[row->kind];
 }
 
@@ -93,7 +102,8 @@ void settings_print_help(FILE *out)
         snprintf(help, sizeof help, "%s%s%s%s%s%s%s", row->help, row->words != NULL ? ": " : "",
                  row->words != NULL ? row->words : "", has_default ? " (default " : "",
                  has_default ? row->fallback : "", has_default ? ")" : "",
-                 row->kind == SETTING_KIND_ORIGIN_LIST || row->kind == SETTING_KIND_PROXY_LIST
+                 row->kind == SETTING_KIND_ORIGIN_LIST || row->kind == SETTING_KIND_PROXY_LIST ||
+                         row->kind == SETTING_KIND_ROLE_LIST
                      ? "; may be repeated"
                      : "");
         fprintf(out, "%-26s ", flag);

@@ -1,6 +1,8 @@
 // One value of a setting: whether it is valid, and how it is kept.
 #include "server/control/settings/settings_inside.h"
 #include "server/net/http_client.h"
+#include "server/store/place/blob_s3.h"
+#include "server/sys/loopback.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +73,47 @@ static bool is_proxy(const char *text)
     return http_peer_range_parse(text, &range);
 }
 
+// "creator=makers": a role here, and the value of a claim that gives it.
+static bool is_role(const char *text)
+{
+    const char *equals = strchr(text, '=');
+    const size_t bytes = equals != NULL ? (size_t)(equals - text) : 0;
+    return bytes > 0 && equals[1] != '\0' &&
+           ((bytes == 7 && strncmp(text, "creator", bytes) == 0) ||
+            (bytes == 7 && strncmp(text, "teacher", bytes) == 0) ||
+            (bytes == 8 && strncmp(text, "operator", bytes) == 0));
+}
+
+// With a path or not; plain http only where nobody listens.
+static bool is_link(const char *text)
+{
+    char origin[HTTP_SITE_BYTES];
+    HttpSite site;
+    const char *host = strstr(text, "://");
+    const char *path = host != NULL ? strchr(host + 3, '/') : NULL;
+    const size_t bytes = path != NULL ? (size_t)(path - text) : strlen(text);
+    if (host == NULL || bytes >= sizeof origin || strlen(text) > 255 ||
+        strpbrk(text, " \t?#@\\\"'<>") != NULL) {
+        return false;
+    }
+    snprintf(origin, sizeof origin, "%.*s", (int)bytes, text);
+    if (!http_site_parse(origin, &site)) {
+        return false;
+    }
+    return strncmp(text, "https:", 6) == 0 || url_is_loopback(text);
+}
+
+static bool is_line(const SettingRow *row, const char *given)
+{
+    const size_t bytes = strlen(given);
+    for (const char *at = given; *at != '\0'; at++) {
+        if ((unsigned char)*at < ' ' || *at == 127) {
+            return false;
+        }
+    }
+    return bytes >= row->low && bytes <= row->high;
+}
+
 static bool check_list(const char *given, bool (*is_item)(const char *), const char *what,
                        char why[SETTINGS_REASON_BYTES])
 {
@@ -137,6 +180,20 @@ static bool is_name(const char *given)
     return strchr(given, '/') == NULL && given[0] != '.';
 }
 
+// Everybody on the machine can read flags, and a URL is printed in many places.
+static bool has_password(const char *url)
+{
+    const char *host = strstr(url, "://") + 3;
+    const size_t bytes = strcspn(host, "/?");
+    const char *at = memchr(host, '@', bytes), *colon = memchr(host, ':', bytes);
+    return (at != NULL && colon != NULL && colon < at) || strstr(url, "password=") != NULL;
+}
+
+static bool is_store(const char *given)
+{
+    return strncmp(given, "postgres://", 11) == 0 || strncmp(given, "postgresql://", 13) == 0;
+}
+
 static bool value_refused(const char *given, const char *what, char why[SETTINGS_REASON_BYTES])
 {
     snprintf(why, SETTINGS_REASON_BYTES, "\"%.100s\" is not %s", given, what);
@@ -169,16 +226,41 @@ bool setting_check(const SettingRow *row, const char *given, char out[SETTING_TE
     case SETTING_KIND_URL:
         return http_site_parse(given, &site) ||
                value_refused(given, "an address such as https://play.example, without a path", why);
+    case SETTING_KIND_STORE:
+        if (!is_store(given)) {
+            return value_refused(given, "an address such as postgres://sandlot@db.example/sandlot",
+                                 why);
+        }
+        snprintf(why, SETTINGS_REASON_BYTES,
+                 "the address must not have a password; put that into the variable PGPASSWORD or "
+                 "into ~/.pgpass");
+        return !has_password(given);
     case SETTING_KIND_ORIGIN_LIST:
         return check_list(given, is_origin, "a site such as https://club.example, without a path",
                           why);
+    case SETTING_KIND_LINK:
+        return is_link(given) ||
+               value_refused(given,
+                             "an address such as https://accounts.example/club; http is only for "
+                             "this machine",
+                             why);
+    case SETTING_KIND_LINE:
+        snprintf(what, sizeof what, "a line of %u to %u letters", row->low, row->high);
+        return is_line(row, given) || value_refused(given, what, why);
+    case SETTING_KIND_ROLE_LIST:
+        return check_list(given, is_role,
+                          "creator=VALUE, teacher=VALUE or operator=VALUE, with the VALUE of the "
+                          "claim that gives the role",
+                          why);
+    case SETTING_KIND_BLOBS:
+        return strcmp(given, "files") == 0 || blob_s3_is_valid(given, why);
     case SETTING_KIND_PROXY_LIST:
         return check_list(given, is_proxy, "an address or a range such as 10.0.0.0/8", why);
     case SETTING_KIND_SECRET:
         snprintf(why, SETTINGS_REASON_BYTES,
-                 "a secret key has %u to %u letters, digits and signs without spaces; "
-                 "`sandlot up --new-secret-key` makes one",
-                 row->low, row->high);
+                 "a secret has %u to %u letters, digits and signs without spaces%s", row->low,
+                 row->high,
+                 row->id == SETTING_SECRET_KEY ? "; `sandlot up --new-secret-key` makes one" : "");
         return is_secret_text(row, given);
     case SETTING_KIND_CHOICE:
         snprintf(what, sizeof what, "one of %.150s", row->words);

@@ -521,16 +521,34 @@ static void ask_files(EditDraft *draft, bool must_look, const EditLinkMessage *w
     pthread_mutex_unlock(&draft->file_lock);
 }
 
-static void answer_need(EditDraft *draft, const uint8_t hash[SHA256_BYTES])
+// Of a file the process needs to know that its content is there; of a clip it needs the bytes.
+static void answer_need(EditDraft *draft, const uint8_t hash[SHA256_BYTES], bool is_clip)
 {
-    uint8_t message[SHA256_BYTES + 1];
+    uint8_t head[SHA256_BYTES + 1];
     Serve *serve = draft->serve;
-    const bool is_there =
+    bool is_there =
         blob_exists(serve->blobs, hash) &&
         (serve->drafts == NULL || store_edit_has_blob(serve->store, draft->place_id, hash));
-    memcpy(message, hash, SHA256_BYTES);
-    message[SHA256_BYTES] = is_there ? 1 : 0;
-    status_ignore(put(draft, EDIT_LINK_BLOB, message, sizeof message, -1)); // a full queue ends it
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    if (is_there && is_clip &&
+        blob_read(serve->blobs, hash, EDIT_CLIP_BYTES_MAX, &data, &bytes) != STATUS_OK) {
+        is_there = false;
+        bytes = 0;
+    }
+    memcpy(head, hash, SHA256_BYTES);
+    head[SHA256_BYTES] = is_there ? 1 : 0;
+    uint8_t *message = malloc(sizeof head + bytes);
+    if (message != NULL) {
+        memcpy(message, head, sizeof head);
+        if (bytes != 0) {
+            memcpy(message + sizeof head, data, bytes);
+        }
+        status_ignore(put(draft, is_clip ? EDIT_LINK_CLIP : EDIT_LINK_BLOB, message,
+                          sizeof head + bytes, -1)); // a full queue ends it
+    }
+    free(message);
+    free(data);
 }
 
 static void take_counts(EditDraft *draft, const EditCounts *counts)
@@ -599,7 +617,7 @@ static bool take_report(EditDraft *draft, const EditLinkMessage *message)
         edit_draft_held(draft, report->number);
         break;
     case EDIT_LINK_NEED:
-        answer_need(draft, report->hash);
+        answer_need(draft, report->hash, report->flag);
         break;
     case EDIT_LINK_COUNTS:
         take_counts(draft, &report->counts);

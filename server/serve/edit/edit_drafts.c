@@ -403,26 +403,42 @@ Status edit_ticket_make(Serve *serve, const char *place_id, const Identity *who,
     return status;
 }
 
+// The lock is held. NULL: there is none of that place.
+static struct EditTicket *find_ticket(EditDrafts *all, const char *place_id, const char *text)
+{
+    uint8_t hash[SHA256_BYTES];
+    const uint64_t now = clock_ns();
+    sha256_of(text, strlen(text), hash);
+    for (uint32_t i = 0; i < EDIT_TICKETS_MAX; i++) {
+        struct EditTicket *ticket = &all->tickets[i];
+        if (ticket->expires_ns > now && memcmp(ticket->hash, hash, sizeof hash) == 0 &&
+            strcmp(ticket->place_id, place_id) == 0) {
+            return ticket;
+        }
+    }
+    return NULL;
+}
+
+bool edit_ticket_is_good(Serve *serve, const char *place_id, const char *text)
+{
+    pthread_mutex_lock(&serve->edits->lock);
+    const bool found = find_ticket(serve->edits, place_id, text) != NULL;
+    pthread_mutex_unlock(&serve->edits->lock);
+    return found;
+}
+
 bool edit_ticket_take(EditDraft *draft, const char *text, Identity *who, bool *can_write)
 {
     EditDrafts *all = draft->serve->edits;
-    uint8_t hash[SHA256_BYTES];
-    bool found = false;
-    const uint64_t now = clock_ns();
-    sha256_of(text, strlen(text), hash);
     pthread_mutex_lock(&all->lock);
-    for (uint32_t i = 0; i < EDIT_TICKETS_MAX && !found; i++) {
-        struct EditTicket *ticket = &all->tickets[i];
-        found = ticket->expires_ns > now && memcmp(ticket->hash, hash, sizeof hash) == 0 &&
-                strcmp(ticket->place_id, draft->place_id) == 0;
-        if (found) {
-            *who = ticket->who;
-            *can_write = ticket->can_write;
-            *ticket = (struct EditTicket){0};
-        }
+    struct EditTicket *ticket = find_ticket(all, draft->place_id, text);
+    if (ticket != NULL) {
+        *who = ticket->who;
+        *can_write = ticket->can_write;
+        *ticket = (struct EditTicket){0};
     }
     pthread_mutex_unlock(&all->lock);
-    return found;
+    return ticket != NULL;
 }
 
 // --- sockets and holds --------------------------------------------------------------------------

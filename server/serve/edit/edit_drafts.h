@@ -52,6 +52,8 @@ MUST_USE Status edit_draft_open(Serve *serve, const char *place_id, uint64_t acc
 // asked when it is used. `who` may be NULL without accounts.
 MUST_USE Status edit_ticket_make(Serve *serve, const char *place_id, const Identity *who,
                                  bool can_write, char out[EDIT_TICKET_BYTES]);
+// Whether it could be used now for that place; it stays.
+bool edit_ticket_is_good(Serve *serve, const char *place_id, const char *text);
 // Whether this sign-in may edit the draft now: it has not ended, is not banned, and the place is
 // there and lets them in. STATUS_DENIED: no; another status: it cannot be said. Waits for the disk.
 MUST_USE Status edit_may(Serve *serve, const char *place_id, const Identity *who, bool *can_write);

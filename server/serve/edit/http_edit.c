@@ -101,7 +101,7 @@ void serve_post_edit(void *user, HttpRequest *request, HttpResponse *response)
     Serve *serve = user;
     EditAsk ask;
     EditFailure failure;
-    char ticket[EDIT_TICKET_BYTES], address[128];
+    char ticket[EDIT_TICKET_BYTES], address[128 + EDIT_TICKET_BYTES];
     if (!enter(serve, request, response, false, &ask)) {
         return;
     }
@@ -117,7 +117,7 @@ void serve_post_edit(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    snprintf(address, sizeof address, "/api/places/%s/edit", ask.place_id);
+    snprintf(address, sizeof address, "/api/places/%s/edit?ticket=%s", ask.place_id, ticket);
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
     serve_write_member(&answer.json, "ticket", ticket);
@@ -144,7 +144,8 @@ static void take_socket(void *user, int descriptor, const uint8_t *already, size
     }
 }
 
-// Whoever has no ticket is sent away by the first message.
+// Without a ticket of this place nobody learns whether its draft is open, nor whether there is such
+// a place. The first message takes the ticket; here it is only looked at.
 void serve_get_edit(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -153,9 +154,11 @@ void serve_get_edit(void *user, HttpRequest *request, HttpResponse *response)
     if (serve->control == NULL && serve_refuse_stranger(serve, request, response)) {
         return;
     }
-    if (serve->edits == NULL || place_id == NULL || !edit_draft_is_open(serve, place_id)) {
+    const char *ticket = http_query(request, "ticket");
+    if (serve->edits == NULL || place_id == NULL || ticket == NULL ||
+        !edit_ticket_is_good(serve, place_id, ticket) || !edit_draft_is_open(serve, place_id)) {
         http_fail(request, response, 404, "not_found",
-                  "nobody edits such a draft; POST to this address opens it");
+                  "POST to this address opens a draft, and gives the address of its socket");
         return;
     }
     http_count_for(request, who != NULL && !who->is_guest ? who->account : 0);

@@ -21,7 +21,7 @@ void serve_get_schema(void *user, HttpRequest *request, HttpResponse *response);
      .fails = "403 404 409 503",                                                                  \
      .summary = "Opens the draft for editing; a ticket for its socket, once, within 30 s"},       \
     {"GET", "/api/places/*/edit", .handler = serve_get_edit, .names = "place_id", .gives = "101", \
-     .fails = "400 403 404 426 429",                                                              \
+     .takes = "ticket?", .fails = "400 403 404 426 429",                                          \
      .summary = "The WebSocket of who edits the draft, with the subprotocol " EDIT_PROTOCOL},     \
     {"PUT", "/api/places/*/blob/*", serve_put_edit_blob, .names = "place_id sha256",              \
      .body_max = DRAFT_FILE_BYTES_MAX, .body_taker = &serve_upload_body,                          \

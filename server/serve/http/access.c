@@ -16,13 +16,14 @@ typedef struct Entered {
     Identity who; // nobody, if it is a host
     bool has_cookie;
     bool is_host;
+    bool is_unknown; // it shows a token of an issuer that was not looked at yet
     StoreHostKey host_key;
 } Entered;
 
 const Identity *serve_who(const HttpRequest *request)
 {
     const Entered *entered = http_note(request);
-    return entered != NULL && !entered->is_host ? &entered->who : NULL;
+    return entered != NULL && !entered->is_host && !entered->is_unknown ? &entered->who : NULL;
 }
 
 const StoreHostKey *serve_host_key(const HttpRequest *request)
@@ -68,6 +69,25 @@ bool serve_set_device_cookie(const void *user, const char *text, char *out, size
     return length > 0 && (size_t)length < bytes;
 }
 
+static const char *issuer_name_of(const Serve *serve)
+{
+    return serve->is_https ? "__Host-sandlot-issuer" : "sandlot-issuer";
+}
+
+bool serve_set_issuer_cookie(const void *user, const char *text, char *out, size_t bytes)
+{
+    const Serve *serve = user;
+    const int length = snprintf(out, bytes, "%s=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=%d%s",
+                                issuer_name_of(serve), text, text[0] != '\0' ? 600 : 0,
+                                serve->is_https ? "; Secure" : "");
+    return length > 0 && (size_t)length < bytes;
+}
+
+bool serve_issuer_cookie(const void *user, HttpRequest *request, char *out, size_t bytes)
+{
+    return http_cookie(request, issuer_name_of(user), out, bytes);
+}
+
 const char *serve_device(const void *user, HttpRequest *request)
 {
     char *text = arena_alloc(http_arena(request), DEVICE_TEXT_BYTES);
@@ -78,8 +98,26 @@ const char *serve_device(const void *user, HttpRequest *request)
 
 // --- who it is ----------------------------------------------------------------------------------
 
+const char *serve_unknown_token(const HttpRequest *request)
+{
+    const Entered *entered = http_note(request);
+    return entered != NULL && entered->is_unknown
+               ? http_header(request, "Authorization") + sizeof BEARER - 1
+               : NULL;
+}
+
+void serve_token_is_known(HttpRequest *request, const Identity *who)
+{
+    Entered *entered = arena_alloc(http_arena(request), sizeof *entered);
+    if (entered != NULL) {
+        *entered = (Entered){.who = *who};
+        http_set_note(request, entered);
+    }
+}
+
 // False: it shows a sign-in that is none (any more).
-static bool find_who(const Serve *serve, HttpRequest *request, Entered **out)
+static bool find_who(const Serve *serve, const HttpRoute *route, HttpRequest *request,
+                     Entered **out)
 {
     char cookie[TOKEN_TEXT_BYTES];
     const char *header = http_header(request, "Authorization");
@@ -94,8 +132,16 @@ static bool find_who(const Serve *serve, HttpRequest *request, Entered **out)
         return false;
     }
     const char *token = has_bearer ? header + sizeof BEARER - 1 : cookie;
+    *entered = (Entered){0};
     const Status status = identity_of_token(serve->control, token, &entered->who);
     entered->has_cookie = has_cookie;
+    // Asking an issuer takes time, so only what is made for it does: the handler of /join.
+    if (status != STATUS_OK && has_bearer && route->handler == serve_post_join &&
+        control_may_admit(serve->control, token, strlen(token))) {
+        entered->is_unknown = true;
+        *out = entered;
+        return true;
+    }
     *out = status == STATUS_OK ? entered : NULL;
     return status == STATUS_OK || has_cookie; // an old cookie is as good as none
 }
@@ -313,7 +359,7 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
     if (route->access == ACCESS_HOST) {
         return enter_host(serve, request, response);
     }
-    if (!find_who(serve, request, &entered)) {
+    if (!find_who(serve, route, request, &entered)) {
         http_fail(request, response, 401, "auth_failed",
                   "this sign-in is not valid (any more); sign in again");
         return false;
@@ -325,6 +371,9 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
         return false;
     }
     http_set_note(request, entered);
+    if (entered != NULL && entered->is_unknown) {
+        return !serve_refuse_address(serve, route, request, response, NULL);
+    }
     const Identity *who = entered != NULL ? &entered->who : NULL;
     if (serve_refuse_address(serve, route, request, response, who) ||
         refuse_banned(serve, route, request, response, who)) {

@@ -32,6 +32,10 @@ bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpR
 uint32_t serve_scope(const HttpRoute *route);
 // Who asks; NULL: nobody. Known to every handler, also of routes that anyone may ask.
 const Identity *serve_who(const HttpRequest *request);
+// A token of an issuer that was not looked at yet; NULL: there is none. Only for /join, whose
+// handler has it looked at and says who it is.
+const char *serve_unknown_token(const HttpRequest *request);
+void serve_token_is_known(HttpRequest *request, const Identity *who);
 // The key of the host that asks, for routes with ACCESS_HOST.
 const StoreHostKey *serve_host_key(const HttpRequest *request);
 // Did the sign-in come as a cookie? Then no token goes into an answer, where a page could read it.
@@ -41,3 +45,7 @@ bool serve_set_cookie(const void *serve, const char *token, char *out, size_t by
 // The cookie of a device on which somebody signed in (account.h): to set it, and what was shown.
 bool serve_set_device_cookie(const void *serve, const char *text, char *out, size_t bytes);
 const char *serve_device(const void *serve, HttpRequest *request); // NULL: none
+// The cookie of a sign-in at an issuer that is under way (issuer_flow.h); "" removes it. False: it
+// does not fit; there is none.
+bool serve_set_issuer_cookie(const void *serve, const char *text, char *out, size_t bytes);
+bool serve_issuer_cookie(const void *serve, HttpRequest *request, char *out, size_t bytes);

@@ -20,12 +20,14 @@
 #include "server/serve/operate/metrics.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_account.h"
+#include "server/serve/people/http_issuer.h"
 #include "server/serve/place/places.h"
 #include "server/serve/publish/http_build.h"
 #include "server/serve/publish/http_draft.h"
 #include "server/serve/publish/http_place.h"
 #include "server/serve/publish/http_spell.h"
 #include "server/serve/remote/http_host.h"
+#include "server/serve/remote/serve_peer.h"
 #include "server/store/place/blob.h"
 #include "server/sys/clock.h"
 #include "server/sys/disk.h"
@@ -128,7 +130,8 @@ bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpRes
 {
     static const char *const codes[] = {[STORE_DISK_FULL] = "disk_full",
                                         [STORE_DISK_READ_ONLY] = "disk_read_only",
-                                        [STORE_DISK_FAILED] = "disk_failed"};
+                                        [STORE_DISK_FAILED] = "disk_failed",
+                                        [STORE_DISK_AWAY] = "database_away"};
     const StoreDisk disk = store_stats(serve->store).disk;
     if (disk == STORE_DISK_FINE) {
         return false;
@@ -480,7 +483,7 @@ static const HttpRoute routes[] = {
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =
          "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean "
-         "roles?:array registration?",
+         "roles?:array is_pupil?:boolean may_rename?:boolean registration? issuer?",
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,
@@ -491,6 +494,7 @@ static const HttpRoute routes[] = {
     SERVE_PLACE_ROUTES,
     SERVE_SPELL_ROUTES,
     SERVE_HOST_ROUTES,
+    SERVE_PEER_ROUTES,
     SERVE_ADMIN_ROUTES,
     SERVE_OPERATE_ROUTES,
     SERVE_ORDER_ROUTES,
@@ -501,6 +505,7 @@ static const HttpRoute routes[] = {
      .gives = "session_token? client_id username user_id?:integer",
      .fails = "400 401 403 409 429 503"},
     SERVE_ACCOUNT_ROUTES,
+    SERVE_ISSUER_ROUTES,
     SERVE_PERSON_ROUTES,
 };
 
@@ -585,6 +590,8 @@ static const HttpRoute pages[] = {
     {"GET", "/play/*", .handler = serve_get_world_page, .blocks = true},
 };
 
+static const HttpRoute lost_page = {"GET", "/", .handler = serve_get_lost_page, .blocks = true};
+
 Status serve_http_start(Serve *serve)
 {
     const HttpConfig config = {.address = serve->config.address,
@@ -606,6 +613,7 @@ Status serve_http_start(Serve *serve)
                                .web_root = serve->config.web,
                                .pages = pages,
                                .page_count = sizeof pages / sizeof pages[0],
+                               .lost_page = &lost_page,
                                .origins = serve->config.origins,
                                .origin_same_host = true};
     return http_start(&config, &serve->http);

@@ -30,6 +30,9 @@ bool serve_query_number(const HttpRequest *request, const char *name, uint64_t h
 // An account as the API writes it, "user_1f", "guest_1f"; also read as a decimal number.
 void serve_account_text(uint64_t account, bool is_guest, char out[32]);
 bool serve_account_read(const char *text, uint64_t *account);
+// A member with the name of an account for operators to read: the account name, or what a guest is
+// called; null if there is none any more. Reads the database.
+void serve_write_name(const Serve *serve, JsonWriter *json, const char *member, uint64_t account);
 const char *serve_state_name(HostWorldState state);
 
 // Writes into the audit that this is asked, by whom and with what. On the pool. False: it could

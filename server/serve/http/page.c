@@ -231,6 +231,23 @@ void serve_get_page(void *user, HttpRequest *request, HttpResponse *response)
     send_front(user, request, response, site_page(user));
 }
 
+void serve_get_lost_page(void *user, HttpRequest *request, HttpResponse *response)
+{
+    static const char text[] =
+        "<div class=\"empty\"><h1>There is nothing here</h1>"
+        "<p>The address may be wrong.</p><p><a href=\"/\">See what there is to play</a></p></div>";
+    const Serve *serve = user;
+    uint8_t bytes[sizeof text];
+    ByteWriter content = byte_writer(bytes, sizeof bytes);
+    if (serve->control == NULL) {
+        http_fail(request, response, 404, "not_found", "there is nothing here");
+        return;
+    }
+    byte_write_bytes(&content, text, sizeof text - 1);
+    serve_send_content(request, response, "Nothing here", &content);
+    response->status = response->status == 200 ? 404 : response->status;
+}
+
 void serve_get_game_page(void *user, HttpRequest *request, HttpResponse *response)
 {
     send_front(user, request, response, GAME_PAGE);

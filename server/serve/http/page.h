@@ -13,6 +13,8 @@ void serve_get_place_page(void *user, HttpRequest *request, HttpResponse *respon
 void serve_get_world_page(void *user, HttpRequest *request, HttpResponse *response); // "/play/*"
 void serve_get_studio_page(void *user, HttpRequest *request,
                            HttpResponse *response); // "/studio/*"
+// An address that nothing has: the site, which says so, with status 404.
+void serve_get_lost_page(void *user, HttpRequest *request, HttpResponse *response);
 // site.html with `content` (escaped HTML) for those without JavaScript, which may have forms. If
 // the server has no site.html, a bare document with the same content, so that one can always sign
 // in.

@@ -6,14 +6,17 @@
 
 #include "core/base/utf8.h"
 #include "server/serve/collect.h"
+#include "server/serve/http/body.h"
 #include "server/serve/http/time_text.h"
 #include "server/serve/remote/remote_worlds.h"
 #include "server/sys/clock.h"
 #include "server/sys/process.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SESSIONS_MAX 1000
 #define AUDIT_MAX    200
@@ -65,6 +68,15 @@ bool serve_account_read(const char *text, uint64_t *account)
     }
     *account = strtoull(digits, &end, is_hex ? 16 : 10);
     return *account != 0;
+}
+
+void serve_write_name(const Serve *serve, JsonWriter *json, const char *member, uint64_t account)
+{
+    StoreAccount found;
+    const bool is_known =
+        account != 0 && store_account_find(serve->store, account, &found) == STATUS_OK;
+    const char *name = !is_known ? NULL : found.name[0] != '\0' ? found.name : found.shown_name;
+    serve_write_member(json, member, name);
 }
 
 // A large answer in memory of its own.
@@ -202,6 +214,7 @@ void serve_admin_get_audit(void *user, HttpRequest *request, HttpResponse *respo
         char who[32];
         serve_account_text(rows[i].account_id, false, who);
         serve_write_member(&answer.json, "account", rows[i].account_id != 0 ? who : NULL);
+        serve_write_name(serve, &answer.json, "name", rows[i].account_id);
         serve_write_member(&answer.json, "action", rows[i].action);
         serve_write_member(&answer.json, "detail", rows[i].detail);
         json_write_object_end(&answer.json);
@@ -374,9 +387,28 @@ void serve_admin_get_drain(void *user, HttpRequest *request, HttpResponse *respo
     mailbox_ask(((Serve *)user)->mailbox, request, response, answer_drain);
 }
 
+// The signal is taken after the answer.
+static bool begin_stop(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    const bool is_done = begin_drain(user, deferred, response);
+    (void)kill(getpid(), SIGTERM);
+    return is_done;
+}
+
 void serve_admin_post_drain(void *user, HttpRequest *request, HttpResponse *response)
 {
-    serve_act(user, "drain", begin_drain, request, response);
+    const JsonNode *root = serve_body_object(request, response);
+    const JsonNode *stop = root != NULL ? json_find(root, "stop") : NULL;
+    if (root == NULL) {
+        return;
+    }
+    if (stop != NULL && stop->kind != JSON_BOOL) {
+        http_fail(request, response, 400, "malformed", "stop is true or false");
+        return;
+    }
+    const bool stops = stop != NULL && stop->boolean;
+    serve_act(user, stops ? "drain and stop" : "drain", stops ? begin_stop : begin_drain, request,
+              response);
 }
 
 void serve_admin_delete_drain(void *user, HttpRequest *request, HttpResponse *response)

@@ -37,7 +37,7 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
 
 // clang-format off
 #define SERVE_ADMIN_DRAIN "draining:boolean"
-#define SERVE_ADMIN_BAN "account world_id:any until:any reason by:any since"
+#define SERVE_ADMIN_BAN "account name:any world_id:any until:any reason by:any by_name:any since"
 #define SERVE_ADMIN_USER \
     "account user_id:integer username:any shown_name guest:boolean roles:array created " \
     "last_sign_in sign_ins:integer banned:boolean muted:boolean"
@@ -96,9 +96,10 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .fails = "404 409", .summary = "Lifts a mute"}, \
     {"GET", "/admin/drain", .handler = serve_admin_get_drain, .access = ACCESS_MACHINE, \
      .gives = SERVE_ADMIN_DRAIN, .summary = "Whether this server starts no worlds any more"}, \
-    {"POST", "/admin/drain", .handler = serve_admin_post_drain, .access = ACCESS_MACHINE, \
-     .gives = SERVE_ADMIN_DRAIN, \
-     .summary = "Starts no worlds any more, and is not ready; those that run go on"}, \
+    {"POST", "/admin/drain", serve_admin_post_drain, .body_max = SERVE_BODY_BYTES, \
+     .access = ACCESS_MACHINE, .takes = "stop?:boolean", .gives = SERVE_ADMIN_DRAIN, \
+     .summary = "Starts no worlds any more, and is not ready; those that run go on, or with stop " \
+                "are saved and released, and the server ends, as by SIGTERM"}, \
     {"DELETE", "/admin/drain", .handler = serve_admin_delete_drain, .access = ACCESS_MACHINE, \
      .gives = SERVE_ADMIN_DRAIN, .summary = "Starts worlds again"}, \
     {"GET", "/admin/audit", .handler = serve_admin_get_audit, .access = ACCESS_MACHINE, \

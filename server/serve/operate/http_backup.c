@@ -27,13 +27,20 @@
 #define NAME_ENDS    ".tar"
 #define FAILED_WORDS "it failed; the server's log says why"
 
-typedef enum BackupState { BACKUP_NONE, BACKUP_RUNNING, BACKUP_DONE, BACKUP_FAILED } BackupState;
+typedef enum BackupState {
+    BACKUP_NONE,
+    BACKUP_RUNNING,
+    BACKUP_DONE,
+    BACKUP_FAILED,
+    BACKUP_CANCELLED
+} BackupState;
 
 // The last one. `process` is the main thread's; the rest is behind the lock.
 struct ServeBackup {
     pthread_mutex_t lock;
     Process process;
     BackupState state;
+    bool is_unwanted; // somebody cancelled it: the main thread ends the process
     char name[NAME_BYTES];
     uint64_t began_unix_ms, ended_unix_ms;
 };
@@ -51,7 +58,9 @@ Status serve_backup_open(Serve *serve)
 static void end_backup(struct ServeBackup *backup, int code)
 {
     pthread_mutex_lock(&backup->lock);
-    backup->state = code == 0 ? BACKUP_DONE : BACKUP_FAILED;
+    backup->state = code == 0             ? BACKUP_DONE
+                    : backup->is_unwanted ? BACKUP_CANCELLED
+                                          : BACKUP_FAILED;
     backup->ended_unix_ms = clock_unix_ms();
     pthread_mutex_unlock(&backup->lock);
 }
@@ -71,12 +80,25 @@ void serve_backup_close(Serve *serve)
 
 void serve_backup_step(Serve *serve)
 {
+    struct ServeBackup *backup = serve->backup;
     int code = 0;
-    if (serve->backup != NULL && serve->backup->state == BACKUP_RUNNING &&
-        process_ended(&serve->backup->process, &code)) {
-        end_backup(serve->backup, code);
-        serve_log(code == 0 ? LOG_INFO : LOG_ERROR, "backup", "%s %s", serve->backup->name,
-                  code == 0 ? "is written" : "failed");
+    if (backup == NULL || backup->state != BACKUP_RUNNING) {
+        return;
+    }
+    if (process_ended(&backup->process, &code)) {
+        end_backup(backup, code);
+        const bool is_cancelled = backup->state == BACKUP_CANCELLED;
+        serve_log(code == 0 || is_cancelled ? LOG_INFO : LOG_ERROR, "backup", "%s %s", backup->name,
+                  code == 0      ? "is written"
+                  : is_cancelled ? "was cancelled"
+                                 : "failed");
+        return;
+    }
+    pthread_mutex_lock(&backup->lock);
+    const bool is_unwanted = backup->is_unwanted;
+    pthread_mutex_unlock(&backup->lock);
+    if (is_unwanted) {
+        process_kill(&backup->process, SIGTERM); // it removes what it began; again does no harm
     }
 }
 
@@ -145,7 +167,7 @@ static uint64_t part_bytes(const char *folder, const char *name)
 
 static void write_state(struct ServeBackup *backup, const char *folder, JsonWriter *json)
 {
-    static const char *const names[] = {"none", "running", "done", "failed"};
+    static const char *const names[] = {"none", "running", "done", "failed", "cancelled"};
     pthread_mutex_lock(&backup->lock);
     const BackupState state = backup->state;
     char name[NAME_BYTES];
@@ -159,7 +181,7 @@ static void write_state(struct ServeBackup *backup, const char *folder, JsonWrit
     } else {
         serve_write_member(json, "began", NULL);
     }
-    if (state == BACKUP_DONE || state == BACKUP_FAILED) {
+    if (state != BACKUP_NONE && state != BACKUP_RUNNING) {
         serve_write_time(json, "ended", ended);
     } else {
         serve_write_member(json, "ended", NULL);
@@ -245,6 +267,7 @@ static bool begin_backup(void *user, HttpDeferred *deferred, HttpResponse *respo
     } else {
         pthread_mutex_lock(&backup->lock);
         backup->state = BACKUP_RUNNING;
+        backup->is_unwanted = false;
         memcpy(backup->name, name, sizeof name);
         backup->began_unix_ms = clock_unix_ms();
         pthread_mutex_unlock(&backup->lock);
@@ -268,10 +291,45 @@ void serve_admin_post_backup(void *user, HttpRequest *request, HttpResponse *res
     }
 }
 
+static void answer_name(HttpRequest *request, HttpResponse *response, const char *name)
+{
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "name", name);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+static bool is_being_made(struct ServeBackup *backup, const char *name)
+{
+    pthread_mutex_lock(&backup->lock);
+    const bool is_made = backup->state == BACKUP_RUNNING && strcmp(backup->name, name) == 0;
+    pthread_mutex_unlock(&backup->lock);
+    return is_made;
+}
+
+// If it is complete by now, it stays.
+static void cancel_backup(Serve *serve, const char *name, HttpRequest *request,
+                          HttpResponse *response)
+{
+    struct ServeBackup *backup = serve->backup;
+    if (serve_record(serve, "backup_cancel", request, response)) {
+        pthread_mutex_lock(&backup->lock);
+        backup->is_unwanted = backup->state == BACKUP_RUNNING && strcmp(backup->name, name) == 0;
+        pthread_mutex_unlock(&backup->lock);
+        answer_name(request, response, name);
+    }
+}
+
 void serve_admin_delete_backup(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     const char *name = http_path_part(request, 0);
+    if (is_being_made(serve->backup, name)) {
+        cancel_backup(serve, name, request, response);
+        return;
+    }
     char folder[SERVE_PATH_BYTES], path[SERVE_PATH_BYTES + NAME_BYTES];
     struct stat about;
     if (!is_name(name) || !folder_path(serve, folder) ||
@@ -287,10 +345,5 @@ void serve_admin_delete_backup(void *user, HttpRequest *request, HttpResponse *r
         http_fail(request, response, 503, "unavailable", "it cannot be deleted; try again");
         return;
     }
-    ServeAnswer answer;
-    serve_answer_begin(&answer, request);
-    json_write_object_begin(&answer.json);
-    serve_write_member(&answer.json, "name", name);
-    json_write_object_end(&answer.json);
-    serve_answer_end(&answer, response);
+    answer_name(request, response, name);
 }

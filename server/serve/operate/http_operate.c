@@ -32,6 +32,7 @@ static void write_job_of(const Serve *serve, const JobBrief *job, ByteWriter *wr
     serve_account_text(job->account, false, account);
     json_write_object_begin(&json);
     serve_write_member(&json, "account", job->account != 0 ? account : NULL);
+    serve_write_name(serve, &json, "name", job->account);
     serve_write_member(&json, "place_id", has_revision ? revision.package_id : NULL);
     serve_write_member(&json, "revision_id", has_revision ? id : NULL);
     serve_write_time(&json, "queued", job->queued_unix_ms);

@@ -33,5 +33,5 @@ void serve_admin_delete_backup(void *user, HttpRequest *request, HttpResponse *r
      .summary = "Begins a backup of the data folder, into a folder beside it"}, \
     {"DELETE", "/admin/backups/*", .handler = serve_admin_delete_backup, \
      .access = ACCESS_MACHINE, .blocks = true, .names = "name", .gives = "name", .fails = "404", \
-     .summary = "Deletes a backup for good"}
+     .summary = "Deletes a backup for good, or cancels the one that is being made"}
 // clang-format on

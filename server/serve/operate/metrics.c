@@ -66,7 +66,8 @@ static const char *refusal_name(HostRefusal refusal)
                                                      [REFUSED_WORLD_FULL] = "world_full",
                                                      [REFUSED_QUOTA] = "quota",
                                                      [REFUSED_ADDRESS] = "address",
-                                                     [REFUSED_PLACE_FULL] = "place_full"};
+                                                     [REFUSED_PLACE_FULL] = "place_full",
+                                                     [REFUSED_UNCERTAIN] = "uncertain"};
     return names[refusal] != NULL ? names[refusal] : "other";
 }
 

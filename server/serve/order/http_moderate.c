@@ -13,7 +13,7 @@
 
 #define ANNOUNCE_BYTES 257
 #define BANS_SHOWN     4096
-#define BANS_BYTES     (4u << 20)
+#define BANS_BYTES     (6u << 20)
 #define MINUTES_MAX    (10ull * 366 * 24 * 60)
 #define ACCOUNT_RULE   "account is a client_id as in GET /admin/sessions, or an account's name"
 
@@ -126,12 +126,13 @@ static BanKind kind_of(const HttpRequest *request)
     return strcmp(http_route(request)->path, "/admin/mute") == 0 ? BAN_CHAT : BAN_ENTER;
 }
 
-static void write_ban(JsonWriter *json, const StoreBan *ban)
+static void write_ban(const Serve *serve, JsonWriter *json, const StoreBan *ban)
 {
     char id[32];
     serve_account_text(ban->account_id, false, id);
     json_write_object_begin(json);
     serve_write_member(json, "account", id);
+    serve_write_name(serve, json, "name", ban->account_id);
     serve_write_member(json, "world_id", ban->world_id[0] != '\0' ? ban->world_id : NULL);
     if (ban->until_unix_ms < STORE_BAN_FOREVER) {
         serve_write_time(json, "until", ban->until_unix_ms);
@@ -141,6 +142,7 @@ static void write_ban(JsonWriter *json, const StoreBan *ban)
     serve_write_member(json, "reason", ban->reason);
     serve_account_text(ban->maker_id, false, id);
     serve_write_member(json, "by", ban->maker_id != 0 ? id : NULL);
+    serve_write_name(serve, json, "by_name", ban->maker_id);
     serve_write_time(json, "since", ban->created_unix_ms);
     json_write_object_end(json);
 }
@@ -168,7 +170,7 @@ void serve_admin_get_bans(void *user, HttpRequest *request, HttpResponse *respon
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < found && i < BANS_SHOWN; i++) {
         if (bans[i].kind == kind_of(request)) {
-            write_ban(&json, &bans[i]);
+            write_ban(serve, &json, &bans[i]);
             total += 1;
         }
     }
@@ -216,7 +218,7 @@ void serve_admin_post_ban(void *user, HttpRequest *request, HttpResponse *respon
     } else {
         ServeAnswer answer;
         serve_answer_begin(&answer, request);
-        write_ban(&answer.json, &ban);
+        write_ban(serve, &answer.json, &ban);
         serve_answer_end(&answer, response);
     }
 }

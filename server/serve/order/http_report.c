@@ -373,6 +373,14 @@ static void write_account(const Serve *serve, JsonWriter *json, const char *name
     serve_write_member(json, name, number != 0 ? id : NULL);
 }
 
+// Beside each account of a report its name, so that nobody has to look up numbers.
+static void write_names(const Serve *serve, JsonWriter *json, const StoreReport *report)
+{
+    serve_write_name(serve, json, "reporter_name", report->reporter_id);
+    serve_write_name(serve, json, "account_name", report->account_id);
+    serve_write_name(serve, json, "handler_name", report->handler_id);
+}
+
 static const char *or_null(const char *text)
 {
     return text[0] != '\0' ? text : NULL;
@@ -391,6 +399,7 @@ static void write_members(const Serve *serve, JsonWriter *json, const StoreRepor
     serve_write_member(json, "text", report->text);
     serve_write_member(json, "note", report->note);
     write_account(serve, json, "handler", report->handler_id);
+    write_names(serve, json, report);
     StoreReportHost host;
     const bool is_hosts = store_report_host(serve->store, report->report_id, &host) == STATUS_OK;
     serve_write_member(json, "from_host", is_hosts ? host.host_id : NULL);

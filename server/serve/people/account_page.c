@@ -104,6 +104,57 @@ static void put_sentence(ByteWriter *out, const char *text)
 
 // --- forms --------------------------------------------------------------------------------------
 
+// As the value of a query.
+static void put_query(ByteWriter *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        char one[4];
+        const bool is_plain = isalnum((unsigned char)*text) || strchr("/-._~", *text) != NULL;
+        snprintf(one, sizeof one, is_plain ? "%c" : "%%%02X", (unsigned char)*text);
+        html_put(out, one);
+    }
+}
+
+// A link and no form: browsers do not follow a form to another site from our pages.
+static void put_issuer(ByteWriter *out, const AccountPage *page)
+{
+    if (page->issuer == NULL) {
+        return;
+    }
+    html_put(out, "<section class=\"issuer\"><h2>Sign in with ");
+    html_put_escaped(out, page->issuer);
+    html_put(out, "</h2><p class=\"ways\"><a class=\"button\" href=\"/login/issuer");
+    if (page->next[0] != '\0') {
+        html_put(out, "?next=");
+        put_query(out, page->next);
+    }
+    html_put(out, "\">Sign in with ");
+    html_put_escaped(out, page->issuer);
+    html_put(out, "</a> <a class=\"button quiet\" href=\"/logout/issuer\">Sign out there</a></p>"
+                  "</section>\n");
+}
+
+static void put_linked(ByteWriter *out, const AccountPage *page)
+{
+    if (page->issuer == NULL) {
+        return;
+    }
+    html_put(out, "<section class=\"issuer\"><h2>");
+    html_put_escaped(out, page->issuer);
+    html_put(out, page->is_linked
+                      ? "</h2><p>You can sign in to this account with it.</p>"
+                      : "</h2><p>Link it, and you can sign in to this account with it.</p>");
+    if (page->is_linked) {
+        html_put(out, "<form method=\"post\" action=\"/api/account/issuer/unlink\">");
+        put_end(out, "Unlink it");
+    } else {
+        html_put(out, "<p class=\"ways\"><a class=\"button\" href=\"/login/issuer?link=");
+        put_query(out, page->issuer_link);
+        html_put(out, "\">Link it</a></p>");
+    }
+    html_put(out, "</section>\n");
+}
+
 static void put_sign_in(ByteWriter *out, const AccountPage *page)
 {
     put_form(out, "/login", "Sign in");
@@ -214,6 +265,7 @@ static void put_who(ByteWriter *out, const AccountPage *page)
         put_input(out, "Old password", PASSWORD_INPUT "name=\"old\"");
         put_input(out, "New password", NEW_PASSWORD_INPUT "name=\"new\"");
         put_end(out, "Change it");
+        put_linked(out, page);
     }
 }
 
@@ -286,6 +338,7 @@ static void put_forms(ByteWriter *out, const AccountPage *page)
         put_who(out, page);
     }
     if (is_guest && link == NULL) {
+        put_issuer(out, page);
         put_sign_in(out, page);
     }
     if (is_guest && (link != NULL || page->is_open)) {

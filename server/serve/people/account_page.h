@@ -21,6 +21,9 @@ typedef struct AccountPage {
     // What was typed into the form that failed; NULL: nothing.
     const char *typed_name, *typed_shown_name;
     const char *done;          // a sentence; NULL: none
+    const char *issuer;        // the name of the issuer; NULL: there is none
+    const char *issuer_link;   // what the link for linking shows; "": nobody is signed in
+    bool is_linked;            // with the issuer
     const AccountGiven *given; // its recovery codes are shown; NULL: none
 } AccountPage;
 

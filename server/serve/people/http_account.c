@@ -5,6 +5,7 @@
 
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
+#include "server/control/issuer/issuer.h"
 #include "server/control/order/class.h"
 #include "server/control/password.h"
 #include "server/net/http_client.h"
@@ -189,13 +190,41 @@ static const struct {
                                "this is the only operator; make somebody else an operator first"},
     [ACCOUNT_PUPIL] = {403, "name_closed",
                        "your teacher chose your name; ask your teacher if it should be another"},
+    [ACCOUNT_LINKED] = {409, "linked",
+                        "somebody else here signs in with that; sign in with it to see whose "
+                        "account it is"},
+    [ACCOUNT_NO_OTHER_WAY] = {409, "no_password",
+                              "this account has no password, so you could not sign in any more; "
+                              "set one first"},
+    [ACCOUNT_STALE] = {403, "sign_in_again",
+                       "sign out, sign in again, and set the password within ten minutes"},
+    [ACCOUNT_ISSUER] = {503, "issuer_unavailable",
+                        "who you are could not be asked now; try again later"},
     [ACCOUNT_NOT_FOUND] = {404, "not_found", "there is no such account or sign-in"},
     [ACCOUNT_UNAVAILABLE] = {503, "unavailable", "this could not be stored; try again"}};
 
-static void answer_page(HttpRequest *request, HttpResponse *response, uint32_t status,
+static void tell_issuer(Serve *serve, HttpRequest *request, AccountPage *page)
+{
+    Issuer *issuer = control_oidc(serve->control);
+    StoreIdentity identity;
+    uint32_t count = 0;
+    page->issuer = issuer != NULL ? issuer_name(issuer) : NULL;
+    page->issuer_link = "";
+    char *link = arena_alloc(http_arena(request), TOKEN_TEXT_BYTES);
+    if (issuer != NULL && page->who != NULL && !page->who->is_guest && link != NULL) {
+        account_issuer_link_text(serve->control, page->who, link);
+        page->issuer_link = link;
+        page->is_linked =
+            store_identities(serve->store, page->who->account, &identity, 1, &count) == STATUS_OK &&
+            count > 0;
+    }
+}
+
+void serve_account_page(HttpRequest *request, HttpResponse *response, uint32_t status,
                         AccountPage *page)
 {
     Serve *serve = http_user(request);
+    tell_issuer(serve, request, page);
     uint8_t *text = arena_alloc(http_arena(request), ACCOUNT_PAGE_BYTES);
     ByteWriter writer = byte_writer(text, text != NULL ? ACCOUNT_PAGE_BYTES : 0);
     page->is_open = control_registration_is_open(serve->control);
@@ -235,7 +264,7 @@ void serve_account_failed(HttpRequest *request, HttpResponse *response, const Ac
         if (link[0] != '\0' && account_link(serve->control, link, &row) == ACCOUNT_OK) {
             page.link_row = &row;
         }
-        answer_page(request, response, failures[result].status, &page);
+        serve_account_page(request, response, failures[result].status, &page);
     } else {
         http_fail(request, response, failures[result].status, failures[result].code,
                   failures[result].message);
@@ -310,7 +339,7 @@ static void answer_signed_in(HttpRequest *request, HttpResponse *response, const
     if (body->is_form && given->codes[0][0] != '\0') {
         AccountPage page = {
             .who = &given->who, .is_answer = true, .next = next, .link = "", .given = given};
-        answer_page(request, response, 200, &page);
+        serve_account_page(request, response, 200, &page);
     } else if (body->is_form) {
         see_other(response, next[0] != '\0' ? next : "/");
     } else {
@@ -334,6 +363,20 @@ static void answer_signed_in(HttpRequest *request, HttpResponse *response, const
         serve_account_cookie(request, response, given->token);
         set_device(request, response, &given->who);
     }
+}
+
+uint32_t serve_account_failure(AccountResult result, const char **message)
+{
+    *message = failures[result].message;
+    return failures[result].status;
+}
+
+void serve_account_welcome(HttpRequest *request, HttpResponse *response, const AccountGiven *given,
+                           const char *next)
+{
+    see_other(response, next[0] != '\0' ? next : "/");
+    serve_account_cookie(request, response, given->token);
+    set_device(request, response, &given->who);
 }
 
 static void answer_given(HttpRequest *request, HttpResponse *response, const AccountBody *body,
@@ -926,11 +969,15 @@ void serve_account_get_page(void *user, HttpRequest *request, HttpResponse *resp
                         .link = link != NULL ? link : ""};
     if (done != NULL && strcmp(done, "password") == 0) {
         page.done = "Your password is changed, and all your other sign-ins have ended.";
+    } else if (done != NULL && strcmp(done, "linked") == 0) {
+        page.done = "From now on you can sign in with it.";
+    } else if (done != NULL && strcmp(done, "unlinked") == 0) {
+        page.done = "It is unlinked; sign in with your password from now on.";
     }
     if (page.link[0] != '\0') {
         const AccountResult result = account_link(serve->control, page.link, &row);
         page.link_row = result == ACCOUNT_OK ? &row : NULL;
         page.error = result == ACCOUNT_OK ? NULL : failures[result].message;
     }
-    answer_page(request, response, 200, &page);
+    serve_account_page(request, response, 200, &page);
 }

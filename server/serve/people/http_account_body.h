@@ -21,6 +21,15 @@ const char *serve_account_member(AccountBody *body, const char *name, size_t byt
 // True: a text was bad, and the response says so.
 bool serve_account_refuse_bad(HttpRequest *request, HttpResponse *response,
                               const AccountBody *body);
+struct AccountPage;
+// The page, filled in with what holds for all of them. Waits for the disk.
+void serve_account_page(HttpRequest *request, HttpResponse *response, uint32_t status,
+                        struct AccountPage *page);
+// What a failure says to people.
+uint32_t serve_account_failure(AccountResult result, const char **message);
+// Signs the browser in, and sends it on.
+void serve_account_welcome(HttpRequest *request, HttpResponse *response, const AccountGiven *given,
+                           const char *next);
 AccountAsk serve_account_ask(const Serve *serve, HttpRequest *request);
 // On the page if it was a form; `link`: the token of the link that the form was for.
 void serve_account_failed(HttpRequest *request, HttpResponse *response, const AccountBody *body,

@@ -29,6 +29,7 @@ void serve_get_cards_style(void *user, HttpRequest *request, HttpResponse *respo
 void serve_post_handout(void *user, HttpRequest *request, HttpResponse *response);
 void serve_get_handouts(void *user, HttpRequest *request, HttpResponse *response);
 void serve_get_handout(void *user, HttpRequest *request, HttpResponse *response);
+void serve_cancel_handout(void *user, HttpRequest *request, HttpResponse *response);
 void serve_handouts_recover(Serve *serve); // goes on with what the last life did not finish
 void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *response);
 
@@ -110,6 +111,10 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
     {"GET", "/api/classes/*/handouts/*", .handler = serve_get_handout,                             \
      .names = "class_id handout", .access = ACCESS_ACCOUNT, .blocks = true,                        \
      .gives = SERVE_HANDOUT, .fails = "404", .summary = "How far a handout is"},                   \
+    {"DELETE", "/api/classes/*/handouts/*", .handler = serve_cancel_handout,                       \
+     .names = "class_id handout", .access = ACCESS_ACCOUNT, .blocks = true,                        \
+     .gives = SERVE_HANDOUT, .fails = "404",                                                       \
+     .summary = "Cancels a handout that runs; who has their place keeps it"},                      \
     {"GET", "/api/classes/*/places", .handler = serve_get_class_places, .names = "class_id",       \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "after? limit?:integer",                   \
      .gives = "places:array next:any", .fails = "404",                                             \

@@ -5,7 +5,8 @@
 //
 // It is a job on the pool, a few pupils at a time, so that other work comes in between. Its row
 // says how far it is (store_handout.h); one that runs when the process ends goes on at the next
-// start.
+// start. Who cancels it marks the row; the job sees the mark after its next few pupils and ends.
+// Those who have their place keep it.
 #define _GNU_SOURCE
 #include "server/build/package/package.h"
 #include "server/build/place/template.h"
@@ -256,8 +257,9 @@ static bool step(Handout *handout)
         return false;
     }
     handout->row.updated_unix_ms = clock_unix_ms();
-    if (store_handout_save(handout->serve->store, &handout->row) == STATUS_NOT_FOUND) {
-        free_handout(handout); // the class was deleted
+    if (store_handout_save(handout->serve->store, &handout->row) == STATUS_NOT_FOUND ||
+        handout->row.state == STORE_HANDOUT_CANCELLED) {
+        free_handout(handout); // the class was deleted, or somebody cancelled it
         return false;
     }
     return true;
@@ -300,11 +302,28 @@ static bool begin_job(Serve *serve, const StoreHandout *row)
     return true;
 }
 
+// What was cancelled has no job any more: it has stopped.
+static void end_stopping(Serve *serve, StoreHandout *rows)
+{
+    uint32_t count = 0;
+    if (store_handouts_in(serve->store, STORE_HANDOUT_STOPPING, rows, JOBS_MAX, &count) ==
+        STATUS_OK) {
+        for (uint32_t i = 0; i < count; i++) {
+            rows[i].state = STORE_HANDOUT_CANCELLED;
+            status_ignore(store_handout_save(serve->store, &rows[i]));
+        }
+    }
+}
+
 void serve_handouts_recover(Serve *serve)
 {
     uint32_t count = 0;
     StoreHandout *rows = serve->control != NULL ? calloc(JOBS_MAX, sizeof *rows) : NULL;
-    if (rows != NULL && store_handouts_running(serve->store, rows, JOBS_MAX, &count) == STATUS_OK) {
+    if (rows != NULL) {
+        end_stopping(serve, rows);
+    }
+    if (rows != NULL && store_handouts_in(serve->store, STORE_HANDOUT_RUNNING, rows, JOBS_MAX,
+                                          &count) == STATUS_OK) {
         for (uint32_t i = 0; i < count; i++) {
             serve_log(LOG_INFO, "class", "the handout %s goes on", rows[i].handout);
             atomic_fetch_add(&serve->handout_count, 1);
@@ -320,7 +339,9 @@ static void write_handout(JsonWriter *json, const StoreHandout *row)
 {
     static const char *const states[] = {[STORE_HANDOUT_RUNNING] = "running",
                                          [STORE_HANDOUT_DONE] = "done",
-                                         [STORE_HANDOUT_FAILED] = "failed"};
+                                         [STORE_HANDOUT_FAILED] = "failed",
+                                         [STORE_HANDOUT_STOPPING] = "stopping",
+                                         [STORE_HANDOUT_CANCELLED] = "cancelled"};
     json_write_object_begin(json);
     serve_write_member(json, "handout", row->handout);
     serve_write_member(json, "state", states[row->state]);
@@ -469,6 +490,18 @@ void serve_get_handouts(void *user, HttpRequest *request, HttpResponse *response
     place_answer_end(&answer, response);
 }
 
+static void answer_found(HttpRequest *request, HttpResponse *response, Status status,
+                         const StoreHandout *row)
+{
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such handout");
+    } else if (status != STATUS_OK) {
+        place_refuse_store(request, response, status);
+    } else {
+        answer_handout(request, response, row);
+    }
+}
+
 void serve_get_handout(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -481,13 +514,28 @@ void serve_get_handout(void *user, HttpRequest *request, HttpResponse *response)
     const Status status = strlen(key) < STORE_HANDOUT_BYTES
                               ? store_handout_find(serve->store, class.class_id, key, &row)
                               : STATUS_NOT_FOUND;
-    if (status == STATUS_NOT_FOUND) {
-        http_fail(request, response, 404, "not_found", "there is no such handout");
-    } else if (status != STATUS_OK) {
-        place_refuse_store(request, response, status);
-    } else {
-        answer_handout(request, response, &row);
+    answer_found(request, response, status, &row);
+}
+
+void serve_cancel_handout(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    StoreClass class;
+    StoreHandout row;
+    if (!class_enter(serve, request, response, &class)) {
+        return;
     }
+    const char *key = http_path_part(request, 1);
+    Status status = strlen(key) < STORE_HANDOUT_BYTES
+                        ? store_handout_find(serve->store, class.class_id, key, &row)
+                        : STATUS_NOT_FOUND;
+    if (status == STATUS_OK) {
+        if (!class_record(serve, request, response, "cancel handout", class.class_id, key)) {
+            return;
+        }
+        status = store_handout_cancel(serve->store, class.class_id, key, &row);
+    }
+    answer_found(request, response, status, &row);
 }
 
 // --- what they have -----------------------------------------------------------------------------

@@ -21,12 +21,12 @@
 
 // --- what became of them ------------------------------------------------------------------------
 
-// The one that was begun with that tag; NULL: it is forgotten.
+// The one that was begun with that tag; NULL: it is forgotten, or the tag is 0, which is nobody's.
 static PlaceReload *find_tag(const Serve *serve, uint64_t tag)
 {
     struct Places *places = serve->places;
     PlaceReload *reload = &places->reloads[tag % PLACE_RELOADS_MAX];
-    return reload->tag == tag ? reload : NULL;
+    return tag != 0 && reload->tag == tag ? reload : NULL;
 }
 
 static void tell_job(Serve *serve, const PlaceReload *reload)
@@ -159,9 +159,11 @@ void serve_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReload
 
 // --- the worlds ---------------------------------------------------------------------------------
 
-// A world that somebody comes back to by its name, or that its creators try something in.
-static bool starts_again(const Serve *serve, const StoreWorld *row)
+bool place_reload_starts_again(const Serve *serve, const StoreWorld *row)
 {
+    if (serve->remote != NULL) { // what its row says is known to the control plane
+        return serve_reload_is_now(serve);
+    }
     return row->is_named || row->is_private || serve->config.dev ||
            place_id_channel(row->place_id) == PLACE_DRAFT;
 }
@@ -180,6 +182,29 @@ static bool is_same_but_scripts(const HostPlace *running, const HostPlace *place
            is_same_text(a->asset_list, a->asset_list_bytes, b->asset_list, b->asset_list_bytes);
 }
 
+static void note_restart(PlaceReload *reload, const char *world_id)
+{
+    reload->result.worlds += 1;
+    reload->result.state = worse(reload->result.state, JOB_RESTARTED);
+    note_world(&reload->result, world_id, JOB_RESTARTED, "");
+}
+
+void place_reload_restarted(Serve *serve, uint64_t tag, const char *world_id)
+{
+    PlaceReload *reload = find_tag(serve, tag);
+    if (reload == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&serve->places->mutex);
+    note_restart(reload, world_id);
+    reload->waiting -= reload->waiting > 0;
+    reload->result.is_settled = is_settled(reload);
+    pthread_mutex_unlock(&serve->places->mutex);
+    if (reload->waiting == 0 && reload->is_begun) {
+        tell(serve, reload);
+    }
+}
+
 static void bring(Serve *serve, HostWorld *world, HostPlace *place, PlaceReload *reload)
 {
     pthread_mutex_t *mutex = &serve->places->mutex;
@@ -191,12 +216,10 @@ static void bring(Serve *serve, HostWorld *world, HostPlace *place, PlaceReload 
             reload->result.state == JOB_RELOAD_NONE ? JOB_RELOAD_WAITING : reload->result.state;
         pthread_mutex_unlock(mutex);
         host_world_reload(world, place, reload->tag);
-    } else if (view.state == WORLD_STARTING || starts_again(serve, view.row)) {
+    } else if (view.state == WORLD_STARTING || place_reload_starts_again(serve, view.row)) {
         // In one that has only begun to start there is nobody yet.
         pthread_mutex_lock(mutex);
-        reload->result.worlds += 1;
-        reload->result.state = JOB_RESTARTED;
-        note_world(&reload->result, view.row->world_id, JOB_RESTARTED, "");
+        note_restart(reload, view.row->world_id);
         pthread_mutex_unlock(mutex);
         host_world_restart(world, RESTART_REASON);
     }
@@ -207,7 +230,8 @@ static bool is_up(const HostWorldView *view)
     return view->state == WORLD_STARTING || view->state == WORLD_RUNNING;
 }
 
-// On another machine. One that differs in more gets the new form when it next begins.
+// On another machine. The answer of one that goes on with its old form until it is empty is not
+// waited for.
 static void bring_elsewhere(Serve *serve, const HostWorld *world, PlaceReload *reload)
 {
     const ServePlace *place = places_current(serve, reload->place_id);

@@ -33,6 +33,11 @@ uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, 
 uint64_t place_reload_take(Serve *serve, ServePlace *fresh, const char *job_id, uint64_t since_ns);
 // It could not be opened: its job says why, and nothing of the worlds has changed.
 void place_reload_broken(Serve *serve, const char *job_id, const char *reason);
+// A world on another machine that was told of it has begun again with it.
+void place_reload_restarted(Serve *serve, uint64_t tag, const char *world_id);
+// A world that somebody comes back to by its name, or that its creators try something in: it starts
+// again at once when more than scripts has changed.
+bool place_reload_starts_again(const Serve *serve, const StoreWorld *row);
 // What has become of it until now; false: it is forgotten.
 bool place_reload_result(const Serve *serve, uint64_t tag, JobReload *out);
 

@@ -206,6 +206,7 @@ static void place_is_open(PlaceWish *wish)
         return;
     }
     made->row.created_unix_ms = clock_unix_ms();
+    made->row.is_named = true; // whoever runs it chose its id
     memcpy(made->row.place_id, place->place_id, sizeof made->row.place_id);
     memcpy(made->row.place_hash, place->scene_hash, sizeof made->row.place_hash);
     snprintf(made->row.name, sizeof made->row.name, "%s", place->built.facts.name);

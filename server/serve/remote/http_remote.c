@@ -306,8 +306,16 @@ static void answered(RemoteAsk *ask, StoreCompletion *done)
             host_world_yield(world);
         }
     }
-    if (done->status == STATUS_OK &&
-        (job->answer.type == REMOTE_TAKE || job->answer.type == REMOTE_RELEASE)) {
+    if (done->status == STATUS_OK && job->answer.type == REMOTE_TAKE) {
+        HostWorld *world = host_world(host->serve->host, host->world_id);
+        if (world != NULL) {
+            host_world_taken_elsewhere(world);
+        }
+        StoreHolder holder = {0};
+        memcpy(holder.host_id, host->host_id, sizeof holder.host_id);
+        memcpy(holder.boot, host->boot, sizeof holder.boot);
+        remote_world_taken(host->serve, host->world_id, &holder, host->form);
+    } else if (done->status == STATUS_OK && job->answer.type == REMOTE_RELEASE) {
         remote_world_end(host->serve, host->world_id); // what was reported is over
     }
     ASSERT(host->waiting > 0);

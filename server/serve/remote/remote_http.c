@@ -5,6 +5,7 @@
 #include "server/build/base/buffer.h"
 #include "server/sys/curl_library.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ Status remote_http_create(const char *url, const char *key, const atomic_bool *c
     while (bytes > 0 && url[bytes - 1] == '/') {
         bytes -= 1;
     }
-    if (!is_web || bytes < 8 || bytes > 512 || !is_header_text(key)) {
+    if (!is_web || bytes < 8 || bytes > 512 || (key != NULL && !is_header_text(key))) {
         return STATUS_RANGE;
     }
     if (!curl_library_open()) {
@@ -106,10 +107,19 @@ Status remote_http_create(const char *url, const char *key, const atomic_bool *c
     http->curl = curl;
     http->cancel = cancel;
     memcpy(http->url, url, bytes);
-    snprintf(http->bearer, sizeof http->bearer, "Authorization: Bearer %s", key);
+    if (key != NULL) {
+        snprintf(http->bearer, sizeof http->bearer, "Authorization: Bearer %s", key);
+    }
     set_options(http);
     *out = http;
     return STATUS_OK;
+}
+
+void remote_http_set_limits(RemoteHttp *http, uint32_t connect_ms, uint32_t total_ms)
+{
+    curl_lib.curl_easy_setopt(http->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+    curl_lib.curl_easy_setopt(http->curl, CURLOPT_TIMEOUT_MS, (long)total_ms);
+    curl_lib.curl_easy_setopt(http->curl, CURLOPT_LOW_SPEED_TIME, (long)(total_ms / 1000 + 1));
 }
 
 void remote_http_destroy(RemoteHttp *http)
@@ -153,7 +163,8 @@ RemoteHttpReply remote_http_ask(RemoteHttp *http, const char *path, const char *
     struct curl_slist *headers = NULL;
     const int length = snprintf(url, sizeof url, "%s%s", http->url, path);
     snprintf(type, sizeof type, "Content-Type: %s", content_type != NULL ? content_type : "");
-    if (length < 0 || (size_t)length >= sizeof url || !add_header(&headers, http->bearer) ||
+    if (length < 0 || (size_t)length >= sizeof url ||
+        (http->bearer[0] != '\0' && !add_header(&headers, http->bearer)) ||
         !add_header(&headers, "Expect:") || // no round trip before the body
         (body != NULL && !add_header(&headers, type))) {
         snprintf(reply.problem, sizeof reply.problem, "the address is too long");
@@ -173,6 +184,9 @@ RemoteHttpReply remote_http_ask(RemoteHttp *http, const char *path, const char *
     const CURLcode code = curl_lib.curl_easy_perform(http->curl);
     reply.end = end_of(code);
     curl_lib.curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply.status);
+    long number = 0;
+    curl_lib.curl_easy_getinfo(http->curl, CURLINFO_OS_ERRNO, &number);
+    reply.is_refused = code == CURLE_COULDNT_CONNECT && number == ECONNREFUSED;
     snprintf(reply.problem, sizeof reply.problem, "%s", curl_lib.curl_easy_strerror(code));
     curl_lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
     curl_lib.curl_slist_free_all(headers);

@@ -1,8 +1,13 @@
-// New scripts for worlds on other machines, of a control plane, and what their scripts cost.
+// New forms of places for worlds on other machines, of a control plane, and what their scripts
+// cost.
 //
 //   a place built anew ─▶ order "reload" ─▶ the host fetches that form of the place, and has its
 //   manifests signed here (POST /api/hosts/sign), for it has no key ─▶ its world switches ─▶
 //   reports say what has become of it ─▶ place_reload.c, as for a world of this process
+//
+// If more than scripts differs the host starts its world again, at once or when nobody is in it.
+// It then takes the world from the store once more, and names the new form: so this process knows
+// by itself that it was done.
 //
 // A host may lie: what it says of one order only goes forward (waiting, then taken or refused, then
 // rolled back), is bounded, and is shown as what another machine said. It gets signatures only for
@@ -66,14 +71,42 @@ static ServePlace *find_form(const Serve *serve, const char *place_id, const cha
     return places_find(serve, is_form, &wanted);
 }
 
-static bool differs_in_scripts(const Serve *serve, const RemoteWorld *world,
-                               const ServePlace *place)
+// What a world on another machine runs, compared with what players get here now.
+typedef enum FormAge {
+    FORM_NOW,     // the same, or its host did not say
+    FORM_SCRIPTS, // its scripts are old
+    FORM_OLD      // more than its scripts is
+} FormAge;
+
+static FormAge age_of(const Serve *serve, const RemoteWorld *world, const ServePlace *place)
 {
+    if (world->report.place_hash[0] == '\0') {
+        return FORM_NOW;
+    }
+    // Asking for it also keeps it here for the players of that world.
     ServePlace *runs = find_form(serve, place->place->place_id, world->report.place_hash);
-    const bool differs =
-        runs != NULL && runs != place && host_place_is_same_but_scripts(runs->place, place->place);
+    const FormAge age = runs == place ? FORM_NOW
+                        : runs != NULL && host_place_is_same_but_scripts(runs->place, place->place)
+                            ? FORM_SCRIPTS
+                            : FORM_OLD;
     serve_place_release(runs);
-    return differs;
+    return age;
+}
+
+bool remote_world_is_outdated(void *user, const HostWorld *world)
+{
+    const Serve *serve = user;
+    const StoreWorld *row = host_world_view(world).row;
+    const RemoteWorld *found = remote_world_find(serve, row->world_id);
+    ServePlace *place = found != NULL ? places_find_id(serve, row->place_id) : NULL;
+    const bool is_outdated = place != NULL && age_of(serve, found, place) == FORM_OLD;
+    serve_place_release(place);
+    return is_outdated;
+}
+
+static bool is_up(const RemoteWorld *world)
+{
+    return world->report.state == WORLD_STARTING || world->report.state == WORLD_RUNNING;
 }
 
 bool remote_world_reload(Serve *serve, const HostWorld *world, const ServePlace *place,
@@ -82,22 +115,51 @@ bool remote_world_reload(Serve *serve, const HostWorld *world, const ServePlace 
     RemoteWorld *found = host_world_link(world) == NULL
                              ? remote_world_find(serve, host_world_view(world).row->world_id)
                              : NULL;
-    RemoteOrder order = {.kind = ORDER_RELOAD};
-    if (found == NULL || found->report.state != WORLD_RUNNING ||
-        !differs_in_scripts(serve, found, place)) {
+    const FormAge age = found != NULL && is_up(found) ? age_of(serve, found, place) : FORM_NOW;
+    RemoteOrder order = {.kind = ORDER_RELOAD,
+                         .is_now = place_reload_starts_again(serve, host_world_view(world).row)};
+    if (age == FORM_NOW) {
         return false;
     }
     memcpy(order.place_hash, place->hash, sizeof order.place_hash);
     memcpy(order.revision, place->revision, sizeof order.revision);
     end_order(serve, found, "a newer one took its place");
     if (!remote_add_order(found, &order)) {
-        return false;
+        return false; // remote_reload_look tries again
+    }
+    memcpy(found->told_place, place->hash, sizeof found->told_place);
+    if (age == FORM_OLD && !order.is_now) {
+        return false; // it may take hours until nobody is in it
     }
     found->reload = (RemoteReload){.number = found->next_number - 1,
                                    .tag = tag,
                                    .state = JOB_RELOAD_WAITING,
                                    .deadline_ns = clock_ns() + REMOTE_RELOAD_MS * HOST_MS_NS};
+    memcpy(found->reload.place_hash, place->hash, sizeof found->reload.place_hash);
     return true;
+}
+
+// A place may change while its world begins over there. What was rolled back is not sent again.
+void remote_reload_look(Serve *serve, RemoteWorld *world)
+{
+    const HostWorld *hosted = host_world(serve->host, world->world_id);
+    ServePlace *place =
+        hosted != NULL ? places_find_id(serve, host_world_view(hosted).row->place_id) : NULL;
+    if (place != NULL && world->report.state == WORLD_RUNNING &&
+        memcmp(world->told_place, place->hash, sizeof place->hash) != 0) {
+        (void)remote_world_reload(serve, hosted, place, 0); // nobody waits for it
+    }
+    serve_place_release(place);
+}
+
+void remote_reload_taken(Serve *serve, RemoteWorld *world, const ServePlace *form)
+{
+    RemoteReload *reload = &world->reload;
+    if (reload->number != 0 && reload->state == JOB_RELOAD_WAITING &&
+        memcmp(reload->place_hash, form->hash, sizeof form->hash) == 0) {
+        place_reload_restarted(serve, reload->tag, world->world_id);
+        *reload = (RemoteReload){0};
+    }
 }
 
 void remote_reload_forget(Serve *serve, RemoteWorld *world)
@@ -163,10 +225,12 @@ void remote_reload_heard(Serve *serve, RemoteWorld *world, const RemoteReloadRep
         return;
     }
     reload->state = report->state;
-    const bool is_taken = report->state == JOB_RELOADED || report->state == JOB_RESTARTED ||
-                          report->state == JOB_ROLLED_BACK;
+    const bool is_taken = report->state == JOB_RELOADED || report->state == JOB_ROLLED_BACK;
     if (is_taken && before == JOB_RELOAD_WAITING) {
         tell(serve, world, HOST_RELOAD_SWITCHED, report->version, "");
+    } else if (report->state == JOB_RESTARTED && before == JOB_RELOAD_WAITING) {
+        reload->is_settled = true;
+        place_reload_restarted(serve, reload->tag, world->world_id);
     }
     if (report->state == JOB_ROLLED_BACK) {
         tell(serve, world, HOST_RELOAD_FAILED, report->version, report->reason);

@@ -1,6 +1,7 @@
 // See remote_worlds.h.
 #define _GNU_SOURCE
 #include "server/serve/remote/remote_worlds_inside.h"
+#include "server/serve/remote/serve_peer.h"
 
 #include "core/base/hash.h"
 #include "core/base/json_read.h"
@@ -184,6 +185,52 @@ void remote_worlds_each(const Serve *serve, RemoteEach each, void *user)
     }
 }
 
+// One that was not heard of for too long, and whose place in the table nobody else has taken.
+static RemoteWorld *find_silent(const Serve *serve, const char *world_id)
+{
+    for (uint32_t i = 0; i < REMOTE_HOSTS_MAX; i++) {
+        RemoteWorld *world = serve->remote_worlds->items[i];
+        if (world != NULL && strcmp(world->world_id, world_id) == 0) {
+            return world;
+        }
+    }
+    return NULL;
+}
+
+// What is known of it goes, but for the form of its place that the same process was told of: new
+// scripts that failed there are not sent again.
+static void begin_anew(Serve *serve, RemoteWorld *world, const char *world_id,
+                       const StoreHolder *holder, uint64_t next_number)
+{
+    uint8_t told[sizeof world->told_place] = {0};
+    if (strcmp(world->world_id, world_id) == 0 && is_same(&world->holder, holder)) {
+        memcpy(told, world->told_place, sizeof told);
+    }
+    remote_reload_forget(serve, world);
+    memset(world, 0, sizeof *world); // too large for the stack
+    world->holder = *holder;
+    world->next_number = next_number;
+    world->asks_again = true;
+    snprintf(world->world_id, sizeof world->world_id, "%s", world_id);
+    memcpy(world->told_place, told, sizeof told);
+}
+
+void remote_world_taken(Serve *serve, const char *world_id, const StoreHolder *holder,
+                        const ServePlace *form)
+{
+    RemoteWorld *world = remote_world_find(serve, world_id);
+    if (world == NULL || !is_same(&world->holder, holder) || form == NULL) {
+        remote_world_end(serve, world_id);
+        return;
+    }
+    remote_reload_taken(serve, world, form);
+    begin_anew(serve, world, world_id, holder, world->next_number);
+    world->heard_ns = clock_ns();
+    world->report.state = WORLD_STARTING;
+    memcpy(world->report.host_id, holder->host_id, sizeof world->report.host_id);
+    sha256_hex(form->hash, world->report.place_hash);
+}
+
 void remote_world_end(Serve *serve, const char *world_id)
 {
     RemoteWorld *world = remote_world_find(serve, world_id);
@@ -275,6 +322,7 @@ RemoteTold serve_kick(Serve *serve, uint64_t account, const char *where, const c
     const RemoteOrder order = order_of(ORDER_KICK, account, reason);
     RemoteTold told = tell(serve, where, &order);
     told.told += host_kick(serve->host, account, where, reason);
+    serve_tell_kick(serve, account, where, reason);
     return told;
 }
 
@@ -532,6 +580,8 @@ static void write_order(JsonWriter *json, const RemoteOrder *order)
         serve_write_member(json, "place_hash", hex);
         sha256_hex(order->revision, hex);
         serve_write_member(json, "revision", hex);
+        json_write_name(json, "restart");
+        json_write_bool(json, order->is_now);
     }
     json_write_object_end(json);
 }
@@ -651,6 +701,7 @@ static void take_report(Serve *serve, RemoteWorld *world, const Reported *report
         take_account(world, reported->accounts[i]);
     }
     remote_reload_heard(serve, world, &reported->reload);
+    remote_reload_look(serve, world);
 }
 
 static void refuse_report(HttpRequest *request, HttpResponse *response)
@@ -678,14 +729,10 @@ static bool parse(HttpRequest *request, HttpResponse *response, Reported *out)
 // things by an earlier life of ours: its numbers go on, and it says again whom it let in.
 static RemoteWorld *begin(Serve *serve, RemoteWorld *world, const Reported *reported)
 {
+    world = world != NULL ? world : find_silent(serve, reported->world_id);
     world = world != NULL ? world : find_free(serve);
     if (world != NULL) {
-        remote_reload_forget(serve, world);
-        memset(world, 0, sizeof *world); // too large for the stack
-        world->holder = reported->holder;
-        world->next_number = reported->done + 1;
-        world->asks_again = true;
-        memcpy(world->world_id, reported->world_id, sizeof world->world_id);
+        begin_anew(serve, world, reported->world_id, &reported->holder, reported->done + 1);
     }
     return world;
 }

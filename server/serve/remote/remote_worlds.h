@@ -36,6 +36,10 @@ typedef void (*RemoteEach)(void *user, const char *world_id, const RemoteReport 
 void remote_worlds_each(const Serve *serve, RemoteEach each, void *user);
 // Was it told to stop just now? Its host may go on for so long, to save and to tell everybody.
 bool remote_world_stops(const Serve *serve, const char *world_id);
+// A host has taken it, with that form of its place; NULL: it is not known. What was reported before
+// is over.
+void remote_world_taken(Serve *serve, const char *world_id, const StoreHolder *holder,
+                        const ServePlace *form);
 // The host has given it back.
 void remote_world_end(Serve *serve, const char *world_id);
 // The world that a host said this account came into last; NULL: none said so.
@@ -65,13 +69,16 @@ void remote_world_led(Serve *serve, const char *world_id, uint64_t account);
 // Was that so, since this process began? From any thread.
 bool remote_world_was_led(const Serve *serve, const char *world_id, uint64_t account);
 bool remote_world_was_asked(const Serve *serve, const char *world_id, uint64_t report_id);
-// remote_reload.c: the world shall run the scripts of this place, which is the newest form of its
-// own. False: it runs on no other machine, or more than scripts differ: then it gets the new form
-// when it next begins. The answers come by serve_reloaded with this tag; one that never comes is
-// given here after a while.
+// remote_reload.c: the world shall run this place, which is the newest form of its own. If only
+// scripts differ it goes on with them; else it starts again, at once or when nobody is in it
+// (place_reload_starts_again). True: its answers come by serve_reloaded or place_reload_restarted
+// with this tag, and one that never comes is given here after a while. False: there is nothing to
+// wait for.
 bool remote_world_reload(Serve *serve, const HostWorld *world, const ServePlace *place,
                          uint64_t tag);
 void remote_reloads_step(Serve *serve);
+// HostOutside.
+bool remote_world_is_outdated(void *user, const HostWorld *world);
 // What the scripts of a world on another machine cost; asking makes its host say it. NULL: it has
 // not been heard lately. *version rises with each.
 const struct ScriptTable *remote_world_scripts(Serve *serve, const char *world_id,

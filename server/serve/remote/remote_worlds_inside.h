@@ -23,6 +23,7 @@ typedef struct RemoteOrder {
     uint64_t account, report_id;
     char text[ORDER_TEXT_BYTES];
     uint8_t place_hash[32], revision[32]; // of ORDER_RELOAD: what it shall run
+    bool is_now; // the same: it starts again at once if that takes a new start
 } RemoteOrder;
 
 // Somebody of whom the host must know what holds for them: bans, mutes, chat rule, blocks. That is
@@ -33,9 +34,10 @@ typedef struct RemotePerson {
     bool has_come;    // as the host said
 } RemotePerson;
 
-// New scripts that it was told to run (remote_reload.c).
+// A new form of its place that it was told to run (remote_reload.c).
 typedef struct RemoteReload {
-    uint64_t number;      // of the order; 0: none was given, or all is known of it
+    uint64_t number; // of the order; 0: none was given, or all is known of it
+    uint8_t place_hash[32];
     uint64_t tag;         // whose answer it is (place_reload.h)
     JobReloadState state; // as it said last
     bool is_settled;      // the same
@@ -55,7 +57,8 @@ typedef struct RemoteWorld {
     RemotePerson people[REMOTE_ACCOUNTS_MAX]; // the last ones, a ring
     uint32_t person_count, person_next;
     RemoteReload reload;
-    ScriptTable *scripts; // what they cost, as its host says; NULL: it has said nothing yet
+    uint8_t told_place[32]; // the form of its place that it was told of last
+    ScriptTable *scripts;   // what they cost, as its host says; NULL: it has said nothing yet
     uint64_t scripts_version, scripts_ns, scripts_wanted_ns;
 } RemoteWorld;
 
@@ -102,6 +105,10 @@ typedef struct RemoteReloadReport {
 // The member `reload` of a report.
 void remote_reload_read(const JsonNode *node, RemoteReloadReport *out, JsonError *error);
 void remote_reload_heard(Serve *serve, RemoteWorld *world, const RemoteReloadReport *report);
+// If it runs an old form of its place and was not told of the new one, it is told.
+void remote_reload_look(Serve *serve, RemoteWorld *world);
+// Its host has taken it once more, with this form of its place.
+void remote_reload_taken(Serve *serve, RemoteWorld *world, const ServePlace *form);
 // The world is over there, or another process runs it.
 void remote_reload_forget(Serve *serve, RemoteWorld *world);
 bool remote_reload_wants_scripts(const RemoteWorld *world);

@@ -1,8 +1,9 @@
-// New scripts for the world of a host on another machine (remote_reload.c has the other side), and
-// what its scripts cost while somebody looks. An order names a form of the place; it is fetched,
-// and goes to the world as everywhere else (place_reload.h), but for one thing: this host has no
-// key, so the control plane signs the manifests, also those of the last good set when it has to
-// come back. One request is under way at a time, on the pool.
+// A new form of the place for the world of a host on another machine (remote_reload.c has the other
+// side), and what its scripts cost while somebody looks. An order names a form of the place; it is
+// fetched, and goes to the world as everywhere else (place_reload.h), but for two things: this host
+// has no key, so the control plane signs the manifests, also those of the last good set when it has
+// to come back; and the order says whether a world that has to start again does so at once. One
+// request is under way at a time, on the pool.
 #define _GNU_SOURCE
 #include "core/base/sha256.h"
 #include "server/channel/script_table.h"
@@ -19,6 +20,7 @@
 
 #define FORMS_MAX  8 // the world has at most four at a time
 #define RETRY_NS   (2 * HOST_SECOND_NS)
+#define TAKING_NS  (100 * HOST_MS_NS)
 #define TRIES_MAX  8
 #define COSTS_NS   (HOST_SECOND_NS)
 #define TEXT_BYTES 512
@@ -47,6 +49,7 @@ struct ServeReload {
     // What was ordered.
     uint64_t order;
     uint8_t hash[SHA256_BYTES], revision[REMOTE_REVISION_BYTES];
+    bool is_now; // it starts again at once if it has to; else when nobody is in it
     bool is_due; // it is not here yet
     uint32_t tries;
     uint64_t tag; // of place_reload.h, since it is here
@@ -146,13 +149,19 @@ const uint8_t *serve_reload_revision(const Serve *serve)
 
 // --- what is said -------------------------------------------------------------------------------
 
+bool serve_reload_is_now(const Serve *serve)
+{
+    return serve->reload->is_now;
+}
+
 void serve_reload_order(Serve *serve, uint64_t order, const uint8_t hash[32],
-                        const uint8_t revision[32])
+                        const uint8_t revision[32], bool is_now)
 {
     struct ServeReload *reload = serve->reload;
     reload->number += 1;
     reload->order = order;
     reload->is_due = true;
+    reload->is_now = is_now;
     reload->tries = 0;
     reload->tag = 0;
     reload->failed = (JobReload){.state = JOB_RELOAD_WAITING};
@@ -340,6 +349,11 @@ static void take_place(Serve *serve, const RemoteHttpReply *reply)
         reload->wait_ns = clock_ns() + RETRY_NS;
         return;
     }
+    // The control plane signs for the form that it was asked for the world with.
+    if (host_world_view(serve->one_world).state == WORLD_TAKING) {
+        reload->wait_ns = clock_ns() + TAKING_NS;
+        return;
+    }
     if (reply->end != REMOTE_HTTP_ANSWERED || reply->status != 200 ||
         serve_remote_make_place(serve, reply, reload->hash, &place, why, sizeof why) != STATUS_OK) {
         fail_order(reload, why);
@@ -348,6 +362,7 @@ static void take_place(Serve *serve, const RemoteHttpReply *reply)
     reload->is_due = false;
     serve_reload_form(serve, place->place, reload->hash, reload->revision);
     reload->tag = place_reload_take(serve, place, "", clock_ns());
+    serve_remote_replaced(serve);
 }
 
 static void take_signature(Serve *serve, const RemoteHttpReply *reply)

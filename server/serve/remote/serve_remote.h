@@ -28,7 +28,9 @@ void serve_reload_form(Serve *serve, HostPlace *place, const uint8_t hash[32],
 // The revision that the world would begin with now; NULL: nobody knows.
 const uint8_t *serve_reload_revision(const Serve *serve);
 void serve_reload_order(Serve *serve, uint64_t order, const uint8_t hash[32],
-                        const uint8_t revision[32]);
+                        const uint8_t revision[32], bool is_now);
+// Whether the last order said that a world that has to start again does so at once.
+bool serve_reload_is_now(const Serve *serve);
 void serve_reload_wants_costs(Serve *serve, bool wants);
 void serve_reload_write(Serve *serve, JsonWriter *json); // members of a report
 // HostOutside.

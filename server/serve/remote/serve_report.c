@@ -44,7 +44,7 @@ struct ServeReport {
     uint32_t account_count;
     uint64_t done; // the last order
     RemoteHttpReply reply;
-    uint8_t arena[ARENA_BYTES];
+    _Alignas(16) uint8_t arena[ARENA_BYTES];
 };
 
 Status serve_report_open(Serve *serve, const char *key)
@@ -150,6 +150,7 @@ typedef struct Order {
     const char *name, *text, *blocks;
     ChatRule chat;
     uint8_t place_hash[32], revision[32];
+    bool is_now;
 } Order;
 
 static ChatRule read_chat(const JsonNode *node, JsonError *error)
@@ -199,6 +200,7 @@ static Order read_order(const JsonNode *node, JsonError *error)
     } else if (strcmp(order.name, "reload") == 0) {
         read_hash(json_read_member(node, "place_hash", error), order.place_hash, error);
         read_hash(json_read_member(node, "revision", error), order.revision, error);
+        order.is_now = json_read_bool(json_read_member(node, "restart", error), error);
     }
     if (account != NULL && account->kind != JSON_NULL &&
         !serve_account_read(json_read_text(account, 31, error), &order.account)) {
@@ -231,7 +233,7 @@ static void do_order(Serve *serve, const Order *order)
     } else if (strcmp(order->name, "evidence") == 0) {
         serve_ordered_evidence(serve, order->report_id);
     } else if (strcmp(order->name, "reload") == 0) {
-        serve_reload_order(serve, order->number, order->place_hash, order->revision);
+        serve_reload_order(serve, order->number, order->place_hash, order->revision, order->is_now);
     } else if (strcmp(order->name, "announce") == 0) {
         (void)host_announce(serve->host, "", order->text);
     } else if (strcmp(order->name, "stop") == 0) {

@@ -5,6 +5,8 @@
 #include "core/base/name_text.h"
 #include "core/base/sha256.h"
 #include "core/wire/message.h"
+#include "server/control/issuer/issuer.h"
+#include "server/control/order/class.h"
 #include "server/net/http_client.h"
 #include "server/net/websocket.h"
 #include "server/serve/http/body.h"
@@ -12,7 +14,9 @@
 #include "server/serve/listing/listing_feed.h"
 #include "server/serve/people/http_account.h"
 #include "server/serve/people/http_account_body.h"
+#include "server/serve/people/http_issuer.h"
 #include "server/serve/place/places.h"
+#include "server/serve/remote/serve_peer.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
@@ -455,10 +459,20 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
         json_write_name(&answer.json, "is_guest");
         json_write_bool(&answer.json, who->is_guest);
         serve_account_write_roles(&answer.json, who->roles);
+        // A child's account has no password, and its name is its teacher's to open.
+        json_write_name(&answer.json, "is_pupil");
+        json_write_bool(&answer.json, (who->roles & ROLE_PUPIL) != 0);
+        json_write_name(&answer.json, "may_rename");
+        json_write_bool(&answer.json,
+                        serve->control != NULL && !who->is_guest &&
+                            !control_name_is_closed(serve->control, who->account, who->roles));
     }
     if (serve->control != NULL) {
         serve_write_member(&answer.json, "registration",
                            control_registration_is_open(serve->control) ? "open" : "invite");
+        if (control_oidc(serve->control) != NULL) {
+            serve_write_member(&answer.json, "issuer", issuer_name(control_oidc(serve->control)));
+        }
     }
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
@@ -530,7 +544,8 @@ static void write_join(const PendingJoin *pending, JsonWriter *json, const HostJ
     const HostWorldView view = host_world_view(answer->world);
     char id[32], address[512], key[65];
     client_id(&pending->join.who, id);
-    sha256_hex(pending->serve->key.public_half, key); // 32 bytes as hex digits
+    sha256_hex(answer->signing_key != NULL ? answer->signing_key : pending->serve->key.public_half,
+               key); // 32 bytes as hex digits
     // Another machine knows the code that the world had when it registered.
     snprintf(address, sizeof address, "%s/api/rooms/%s/ws",
              answer->address != NULL ? answer->address : server,
@@ -568,6 +583,9 @@ void serve_refuse_join(HttpRequest *request, HttpResponse *response, const Serve
         [REFUSED_CROWD] = {503, "busy", "too many come in at once; try again"},
         [REFUSED_FULL] = {503, "full",
                           "this server runs as many worlds as it can; try again later"},
+        [REFUSED_UNCERTAIN] = {503, "moving",
+                               "the world is on its way from one host to another; try again in a "
+                               "second"},
         [REFUSED_ELSEWHERE] = {503, "elsewhere", "another host runs this world"},
         [REFUSED_FORBIDDEN] = {403, "forbidden",
                                "this world is private; join with its room_code, or ask its owner "
@@ -596,6 +614,7 @@ void serve_refuse_join(HttpRequest *request, HttpResponse *response, const Serve
     refusal = answers[refusal].code != NULL ? refusal : REFUSED_UNAVAILABLE;
     http_fail(request, response, answers[refusal].status, answers[refusal].code,
               answers[refusal].message);
+    response->retry_after_s = refusal == REFUSED_UNCERTAIN ? 1 : response->retry_after_s;
 }
 
 void places_refuse(HttpRequest *request, HttpResponse *response, PlaceRefusal refusal,
@@ -676,7 +695,7 @@ static bool find_who(Serve *serve, const JoinRequest *join, HttpRequest *request
     if (serve->control != NULL) {
         guest = host_people_ticket(serve_who(request)); // serve_enter saw to it that there is one
         token = http_header(request, "Authorization");
-        if (token != NULL) {
+        if (token != NULL && strlen(token + strlen("Bearer ")) < sizeof pending->token) {
             snprintf(pending->token, sizeof pending->token, "%s", token + strlen("Bearer "));
         }
     } else if (http_header(request, "Authorization") == NULL) {
@@ -790,8 +809,31 @@ static bool name_place(const Serve *serve, const JoinRequest *join, HttpRequest 
     return true;
 }
 
-// On the main thread.
+static bool ask_join_known(void *user, HttpDeferred *deferred, HttpResponse *response);
+
+static void join_looked(Serve *serve, void *what)
+{
+    HttpDeferred *deferred = what;
+    HttpResponse response = http_response_default();
+    if (ask_join_known(serve, deferred, &response)) {
+        http_complete(deferred, &response);
+    }
+}
+
+// On the main thread. A room that is named may have been made by another host just now.
 static bool ask_join(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    const JoinRequest join = read_join_request(http_deferred_request(deferred));
+    const char *name = join.room_code[0] != '\0' ? join.room_code : join.world_id;
+    if (serve->peers != NULL && name[0] != '\0' && host_world(serve->host, name) == NULL) {
+        serve_look_world(serve, name, join_looked, deferred);
+        return false;
+    }
+    return ask_join_known(user, deferred, response);
+}
+
+static bool ask_join_known(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
     Serve *serve = user;
     HttpRequest *request = http_deferred_request(deferred);
@@ -857,5 +899,9 @@ void serve_post_join(void *user, HttpRequest *request, HttpResponse *response)
                   join.no != NULL ? text : join.odd);
         return;
     }
-    mailbox_ask(serve->mailbox, request, response, ask_join);
+    if (serve_unknown_token(request) != NULL) {
+        serve_issuer_ask(serve, request, response, ask_join);
+    } else {
+        mailbox_ask(serve->mailbox, request, response, ask_join);
+    }
 }

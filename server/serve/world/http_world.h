@@ -62,7 +62,7 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
     {"GET", "/api/worlds/*/scripts", .handler = serve_get_scripts, .names = "world_id",            \
      .takes = "follow?:integer after?:integer", .fails = "404 429 503",                            \
      .gives = "version:integer epoch:integer reported:boolean tick:integer scriptCount:integer "   \
-              "scripts:array entities:array remotes:array faults:array clients:object",            \
+              "scripts:array entities:array remotes:array faults:array lines:array clients:object", \
      .summary = "What the scripts of a world cost, for the owner and editors of its place"},       \
     {"GET", "/api/account/profiles", .handler = serve_get_profiles, .blocks = true,                \
      .access = ACCESS_SIGNED_IN, .gives = "active profiles:array",                                 \

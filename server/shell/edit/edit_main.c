@@ -119,6 +119,15 @@ static void take_message(EditLinkMessage *message)
         }
         break;
     }
+    case EDIT_LINK_CLIP: {
+        const uint8_t *hash = byte_read_bytes(&reader, SHA256_BYTES);
+        if (hash != NULL) {
+            const bool is_there = byte_read_bool(&reader);
+            const size_t bytes = byte_reader_left(&reader);
+            edit_order_clip(&process, hash, is_there, byte_read_bytes(&reader, bytes), bytes);
+        }
+        break;
+    }
     default:
         break;
     }

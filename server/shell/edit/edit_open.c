@@ -1,12 +1,17 @@
 // From what the host begins with to a document. The log is what was told, and the files are the
 // truth: so the document is the one of the log, and what differs on disk from what was written last
 // is a change that somebody made meanwhile.
+//
+// A server that was killed may have written files and not have stored that it did, or the other way
+// round. So what the disk has is no change either if it is what the log says of a moment after the
+// last write: taken as one, it would be put over what came later.
 #include "server/shell/edit/edit_process.h"
 
 #include "core/base/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static Status fail(EditReport *failed, Status status, const char *what, const char *why)
 {
@@ -62,7 +67,7 @@ static Status open_new(EditProcess *process, const EditBeginning *beginning, Edi
 {
     PlaceError error = {0};
     const EditTexts texts = {beginning->disk.settings, beginning->disk.scene};
-    Status status = edit_text_open(&process->heap, (EditBlobs){0}, texts, &process->text,
+    Status status = edit_text_open(&process->heap, edit_order_clips(process), texts, &process->text,
                                    &process->doc, &error);
     if (status != STATUS_OK) {
         return fail_text(failed, &error);
@@ -95,10 +100,130 @@ static Status keep_files(EditProcess *process)
     return STATUS_OK;
 }
 
+// --- what the session itself wrote --------------------------------------------------------------
+
+// Each state that a file had after the last write, as the log has it. A hash of zeros: no file.
+typedef struct OwnFiles {
+    EditKept *items;
+    uint32_t count, capacity;
+} OwnFiles;
+
+static const uint8_t no_file[SHA256_BYTES];
+
+static Status own_add(OwnFiles *own, Text path, const uint8_t hash[SHA256_BYTES])
+{
+    if (path.bytes >= sizeof own->items[0].path) {
+        return STATUS_OK; // refused when it was applied
+    }
+    if (own->count == own->capacity) {
+        const uint32_t more = own->capacity > 0 ? own->capacity * 2 : 64;
+        EditKept *items = realloc(own->items, more * sizeof *items);
+        if (items == NULL) {
+            return STATUS_LIMIT;
+        }
+        own->items = items;
+        own->capacity = more;
+    }
+    EditKept *kept = &own->items[own->count++];
+    *kept = (EditKept){0};
+    memcpy(kept->path, path.data, path.bytes);
+    memcpy(kept->hash, hash, SHA256_BYTES);
+    return STATUS_OK;
+}
+
+static Status own_add_row(OwnFiles *own, const uint8_t *row, size_t bytes)
+{
+    EditDown told;
+    EditError error = {0};
+    EditOp op;
+    Status status = edit_down_read(row, bytes, &told);
+    ByteReader reader = byte_reader(told.ops, status == STATUS_OK ? told.ops_bytes : 0);
+    status = status == STATUS_OK ? edit_ops_open(&reader, &error) : status;
+    while (status == STATUS_OK && edit_op_read(&reader, &op, &error)) {
+        if (op.type == EDIT_FILE) {
+            status = own_add(own, op.path, op.hash);
+        } else if (op.type == EDIT_RENAME) {
+            status = own_add(own, op.path, no_file);
+            status = status == STATUS_OK ? own_add(own, op.path_to, op.known_hash) : status;
+        }
+    }
+    return status;
+}
+
+static EditKept *kept_find(const EditKeptList *list, const char *path)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].path, path) == 0) {
+            return &list->items[i];
+        }
+    }
+    return NULL;
+}
+
+// The last write is taken to be what the disk has of those files that have one of their own states.
+static Status own_take(EditProcess *process, const OwnFiles *own, const EditKeptList *now)
+{
+    EditKeptList *disk = &process->disk;
+    for (uint32_t i = 0; i < own->count; i++) {
+        const EditKept *state = &own->items[i];
+        const EditKept *there = kept_find(now, state->path);
+        const uint8_t *hash = there != NULL ? there->hash : no_file;
+        EditKept *known = kept_find(disk, state->path);
+        if (memcmp(hash, state->hash, SHA256_BYTES) != 0) {
+            continue;
+        }
+        if (there == NULL && known != NULL) {
+            memmove(known, known + 1,
+                    (size_t)(disk->items + disk->count - known - 1) * sizeof *known);
+            disk->count -= 1;
+        } else if (there != NULL && known != NULL) {
+            *known = *there;
+        } else if (there != NULL) {
+            EditKept *items = realloc(disk->items, (disk->count + 1u) * sizeof *items);
+            if (items == NULL) {
+                return STATUS_LIMIT;
+            }
+            uint32_t at = disk->count++;
+            for (; at > 0 && strcmp(items[at - 1].path, there->path) > 0; at--) {
+                items[at] = items[at - 1];
+            }
+            items[at] = *there;
+            disk->items = items;
+        }
+    }
+    return STATUS_OK;
+}
+
+// What the texts were when they were written last. The hashes of the next ones are stored before
+// those are written, so they may be of later ones: a text on disk that says what the document says
+// is the right one in any case.
+static EditTexts find_base(EditProcess *process, const EditBeginning *beginning)
+{
+    const EditTexts disk = {beginning->disk.settings, beginning->disk.scene};
+    EditTexts base = {beginning->base_settings, beginning->base_scene};
+    EditText *text = NULL;
+    EditDoc *doc = NULL;
+    PlaceError error = {0};
+    if (edit_text_open(&process->heap, (EditBlobs){0}, disk, &text, &doc, &error) != STATUS_OK) {
+        return base;
+    }
+    if (edit_doc_says_same(doc, process->doc, EDIT_SETTINGS)) {
+        base.settings = disk.settings;
+    }
+    if (edit_doc_says_same(doc, process->doc, EDIT_SCENE)) {
+        base.scene = disk.scene;
+    }
+    edit_text_close(text);
+    edit_doc_destroy(doc);
+    return base;
+}
+
+// --- the log ------------------------------------------------------------------------------------
+
 // The document is as of what the files on disk were written from.
 static Status keep_written(EditProcess *process, const EditBeginning *beginning)
 {
-    const EditTexts base = {beginning->base_settings, beginning->base_scene};
+    const EditTexts base = find_base(process, beginning);
     EditDoc *read = NULL;
     PlaceError error = {0};
     process->written_seq = edit_session_seq(process->session);
@@ -114,11 +239,11 @@ static Status keep_written(EditProcess *process, const EditBeginning *beginning)
     return status;
 }
 
-static Status open_log(EditProcess *process, const EditBeginning *beginning)
+static Status open_log(EditProcess *process, const EditBeginning *beginning, OwnFiles *own)
 {
-    Status status =
-        edit_doc_open(&process->heap, (EditBlobs){0}, (const uint8_t *)beginning->checkpoint.data,
-                      beginning->checkpoint.bytes, &process->doc);
+    Status status = edit_doc_open(&process->heap, edit_order_clips(process),
+                                  (const uint8_t *)beginning->checkpoint.data,
+                                  beginning->checkpoint.bytes, &process->doc);
     status = status == STATUS_OK ? open_session(process, beginning->checkpoint_seq, beginning->seed)
                                  : status;
     ByteReader rows = byte_reader(beginning->rows, beginning->row_bytes);
@@ -134,6 +259,9 @@ static Status open_log(EditProcess *process, const EditBeginning *beginning)
             const uint8_t *row = edit_read_block(&rows, &bytes);
             status = rows.status == STATUS_OK ? edit_session_replay(process->session, row, bytes)
                                               : rows.status;
+            if (status == STATUS_OK && is_kept) {
+                status = own_add_row(own, row, bytes);
+            }
             if (edit_session_seq(process->session) > beginning->newest_seq) {
                 process->rows_since += 1;
                 process->row_bytes_since += bytes;
@@ -173,16 +301,21 @@ Status edit_open(EditProcess *process, const uint8_t *bytes, size_t count, EditR
     if (!beginning.has_log) {
         return open_new(process, &beginning, failed);
     }
-    const Status opened = open_log(process, &beginning);
+    OwnFiles own = {0};
+    const Status opened = open_log(process, &beginning, &own);
     if (opened != STATUS_OK) {
+        free(own.items);
         fprintf(stderr, "sandlot: the log of a draft cannot be used (%s); its files begin anew\n",
                 status_text(opened));
         close_log(process);
         return open_new(process, &beginning, failed);
     }
     EditKeptList now = {0};
-    const Status listed = edit_file_list(&beginning.disk, &now);
+    Status listed = edit_file_list(&beginning.disk, &now);
+    listed = listed == STATUS_OK ? own_take(process, &own, &now) : listed;
+    free(own.items);
     if (listed != STATUS_OK) {
+        free(now.items);
         return fail(failed, listed, "the files of the draft", status_text(listed));
     }
     edit_file_take_texts(process, (EditTexts){beginning.disk.settings, beginning.disk.scene});

@@ -132,8 +132,56 @@ static bool is_known(const EditProcess *process, const uint8_t hash[SHA256_BYTES
     return false;
 }
 
-// A content that the host may not have; NULL: none. What cannot be read is refused later.
-static const uint8_t *find_unknown(const EditProcess *process, const EditUp *up)
+// Whether the clip of the first message is here. It pastes one: a second is refused by the session.
+static bool has_clip(const EditProcess *process, const EditPerson *person)
+{
+    return process->clip.connection == person->connection && process->clip.data != NULL;
+}
+
+static bool waits_for_clip(const EditProcess *process, const EditPerson *person)
+{
+    return person->waits_for_blob && process->clip.connection == person->connection &&
+           process->clip.data == NULL;
+}
+
+static void drop_clip(EditProcess *process)
+{
+    free(process->clip.data);
+    process->clip = (EditClip){0};
+}
+
+// False: somebody else's is here, and comes first.
+static bool claim_clip(EditProcess *process, const EditPerson *person, const uint8_t *hash)
+{
+    for (uint32_t i = 0; i < EDIT_PEOPLE_MAX; i++) {
+        const EditPerson *other = &process->people[i];
+        if (other != person && other->connection != 0 && !other->is_leaving &&
+            other->connection == process->clip.connection) {
+            return false;
+        }
+    }
+    drop_clip(process);
+    process->clip.connection = person->connection;
+    memcpy(process->clip.hash, hash, SHA256_BYTES);
+    return true;
+}
+
+static const uint8_t *find_clip(void *user, const uint8_t hash[SHA256_BYTES], size_t *bytes)
+{
+    const EditProcess *process = user;
+    *bytes = process->clip.bytes;
+    return memcmp(process->clip.hash, hash, SHA256_BYTES) == 0 ? process->clip.data : NULL;
+}
+
+EditBlobs edit_order_clips(EditProcess *process)
+{
+    return (EditBlobs){process, find_clip};
+}
+
+// A content that the host may not have, or a clip that is not here; NULL: none. What cannot be read
+// is refused later.
+static const uint8_t *find_unknown(const EditProcess *process, const EditPerson *person,
+                                   const EditUp *up, bool *is_clip)
 {
     static const uint8_t none[SHA256_BYTES] = {0};
     ByteReader reader = byte_reader(up->ops, up->ops_bytes);
@@ -145,6 +193,11 @@ static const uint8_t *find_unknown(const EditProcess *process, const EditUp *up)
     while (edit_op_read(&reader, &op, &error)) {
         if (op.type == EDIT_FILE && memcmp(op.hash, none, sizeof none) != 0 &&
             !is_known(process, op.hash)) {
+            *is_clip = false;
+            return op.hash;
+        }
+        if (op.type == EDIT_PASTE && !has_clip(process, person)) {
+            *is_clip = true;
             return op.hash;
         }
     }
@@ -176,8 +229,11 @@ static bool names_no_file(const EditUp *up, char reason[WORKER_REASON_BYTES])
     return false;
 }
 
-static void drop_first(EditPerson *person)
+static void drop_first(EditProcess *process, EditPerson *person)
 {
+    if (process->clip.connection == person->connection) {
+        drop_clip(process);
+    }
     EditInbox *first = person->inbox;
     person->inbox = first->next;
     if (person->inbox == NULL) {
@@ -185,6 +241,18 @@ static void drop_first(EditPerson *person)
     }
     person->inbox_bytes -= first->bytes;
     free(first);
+}
+
+// The host has answered; if what was named is missing, `refusal` says so.
+static void end_wait(EditProcess *process, EditPerson *person, const char *refusal)
+{
+    person->waits_for_blob = false;
+    if (refusal != NULL && person->inbox != NULL) {
+        edit_session_refuse(process->session, person->editor, person->inbox->data,
+                            person->inbox->bytes, STATUS_NOT_FOUND, refusal);
+        process->counts.refused += 1;
+        drop_first(process, person);
+    }
 }
 
 void edit_order_blob(EditProcess *process, const uint8_t hash[SHA256_BYTES], bool is_there)
@@ -195,18 +263,33 @@ void edit_order_blob(EditProcess *process, const uint8_t hash[SHA256_BYTES], boo
     }
     for (uint32_t i = 0; i < EDIT_PEOPLE_MAX; i++) {
         EditPerson *person = &process->people[i];
-        if (person->connection == 0 || !person->waits_for_blob ||
+        if (person->connection == 0 || !person->waits_for_blob || waits_for_clip(process, person) ||
             memcmp(person->blob, hash, SHA256_BYTES) != 0) {
             continue;
         }
-        person->waits_for_blob = false;
-        if (!is_there && person->inbox != NULL) {
-            edit_session_refuse(process->session, person->editor, person->inbox->data,
-                                person->inbox->bytes, STATUS_NOT_FOUND,
-                                "names a file whose content was not uploaded");
-            process->counts.refused += 1;
-            drop_first(person);
+        end_wait(process, person, is_there ? NULL : "names a file whose content was not uploaded");
+    }
+}
+
+void edit_order_clip(EditProcess *process, const uint8_t hash[SHA256_BYTES], bool is_there,
+                     const uint8_t *data, size_t bytes)
+{
+    EditClip *clip = &process->clip;
+    for (uint32_t i = 0; i < EDIT_PEOPLE_MAX; i++) {
+        EditPerson *person = &process->people[i];
+        if (person->connection == 0 || !waits_for_clip(process, person) ||
+            memcmp(clip->hash, hash, SHA256_BYTES) != 0) {
+            continue;
         }
+        clip->data = is_there && data != NULL ? malloc(bytes + 1) : NULL; // it may be empty
+        if (clip->data == NULL) {
+            end_wait(process, person, "pastes something that was not uploaded; copy it again");
+            return;
+        }
+        memcpy(clip->data, data, bytes);
+        clip->bytes = bytes;
+        end_wait(process, person, NULL);
+        return;
     }
 }
 
@@ -234,16 +317,22 @@ static bool take_first(EditProcess *process, EditPerson *person)
                             STATUS_MALFORMED, reason);
         process->counts.refused += 1;
     } else {
-        const uint8_t *hash = find_unknown(process, &up);
+        bool is_clip;
+        const uint8_t *hash = find_unknown(process, person, &up, &is_clip);
+        if (hash != NULL && is_clip && !claim_clip(process, person, hash)) {
+            return false;
+        }
         if (hash != NULL) {
             memcpy(person->blob, hash, SHA256_BYTES);
             person->waits_for_blob = true;
-            edit_report(process, &(EditReport){.type = EDIT_LINK_NEED, .hash = person->blob});
+            edit_report(
+                process,
+                &(EditReport){.type = EDIT_LINK_NEED, .hash = person->blob, .flag = is_clip});
             return false;
         }
         edit_session_receive(process->session, person->editor, first->data, first->bytes);
     }
-    drop_first(person);
+    drop_first(process, person);
     return true;
 }
 

@@ -81,6 +81,15 @@ typedef struct EditKeptList {
     uint32_t count;
 } EditKeptList;
 
+// What somebody pastes (core/edit/clip.h). There is one at a time, because it may be large; it goes
+// when that transaction was applied or refused.
+typedef struct EditClip {
+    uint64_t connection; // whose; 0: nobody's
+    uint8_t hash[SHA256_BYTES];
+    uint8_t *data; // NULL: the host was asked for it
+    size_t bytes;
+} EditClip;
+
 typedef struct EditProcess {
     Channel channel;
     EditLinkReader reader;
@@ -109,6 +118,7 @@ typedef struct EditProcess {
     size_t row_bytes_since;
     uint8_t known_blobs[EDIT_KNOWN_BLOBS][SHA256_BYTES];
     uint32_t known_blob_next;
+    EditClip clip;
 
     // Texts and files.
     EditText *text;
@@ -165,6 +175,9 @@ void edit_order_take(EditProcess *process); // what waits in the inboxes
 void edit_order_put(EditProcess *process);  // sends the batch
 void edit_order_stored(EditProcess *process, Status status);
 void edit_order_blob(EditProcess *process, const uint8_t hash[SHA256_BYTES], bool is_there);
+void edit_order_clip(EditProcess *process, const uint8_t hash[SHA256_BYTES], bool is_there,
+                     const uint8_t *data, size_t bytes);
+EditBlobs edit_order_clips(EditProcess *process); // where the document finds what is pasted
 void edit_order_checkpoint(EditProcess *process, bool is_new);
 // A change of our own. False: it was refused.
 bool edit_order_own(EditProcess *process, const char *label, const EditBuffer *ops);

@@ -135,8 +135,10 @@ static Status account_put(Store *store, Sql *sql, void *user)
             return status;
         }
     }
+    const uint32_t notes = sql->note_count;
     account_write(sql, call->account);
     if (call->sign_in != NULL) {
+        sql->note_count = notes; // it is new: nobody has it in memory
         account_write_sign_in(sql, SQL_SIGN_IN_PUT, call->sign_in);
     }
     return STATUS_OK;
@@ -296,4 +298,19 @@ Status store_sign_ins(Store *store, uint64_t now_unix_ms, StoreSignInSink sink, 
     store->stats.damaged += damaged;
     pthread_mutex_unlock(&store->lock);
     return status;
+}
+
+Status store_sign_in_find(Store *store, const uint8_t hash[STORE_TOKEN_BYTES], StoreSignIn *sign_in,
+                          StoreAccount *account)
+{
+    Status status = STATUS_NOT_FOUND;
+    store_read_begin(store);
+    SqlRow row = sql_open(store->reader, SQL_SIGN_IN_FIND, TABLE_NONE);
+    sql_put_bytes(&row, hash, STORE_TOKEN_BYTES);
+    if (sql_next(&row)) {
+        const bool is_whole = take_sign_in(&row, sign_in) && take_account(&row, account);
+        status = is_whole ? STATUS_OK : STATUS_MALFORMED;
+        sql_close(&row);
+    }
+    return store_read_end(store, status, 0);
 }

@@ -40,6 +40,14 @@ typedef struct StoreLink {
 
 #define STORE_RECOVERY_CODES 8
 
+// Who somebody is at an issuer of identities: its address and the name that it gives them.
+#define STORE_ISSUER_BYTES  256
+#define STORE_SUBJECT_BYTES 256
+typedef struct StoreIdentity {
+    char issuer[STORE_ISSUER_BYTES], subject[STORE_SUBJECT_BYTES]; // neither is ""
+    uint64_t account_id, created_unix_ms;
+} StoreIdentity;
+
 // All of it is written, or nothing is.
 typedef struct StoreAccountChange {
     const StoreAccount *account; // the row as it shall be
@@ -54,6 +62,8 @@ typedef struct StoreAccountChange {
     const uint8_t (*codes)[STORE_TOKEN_BYTES]; // in place of the recovery codes that it has
     const uint8_t *code, *link;                // that are used up by this
     const struct StorePupil *pupil;            // of a class (store_class.h), with a new code
+    const StoreIdentity *identity;             // a new one; STATUS_EXISTS: it is another account's
+    bool ends_identities;                      // those that it has are forgotten
     // Roles that the last account that has them does not lose: STATUS_DENIED.
     uint32_t last_keeps;
     uint64_t now_unix_ms;
@@ -61,6 +71,12 @@ typedef struct StoreAccountChange {
 // STATUS_EXISTS: another account has such a name. STATUS_MISMATCH: the row is not as it was.
 // STATUS_NOT_FOUND: the code or the link is not good (any more).
 MUST_USE Status store_account_change(Store *store, const StoreAccountChange *change);
+// STATUS_NOT_FOUND: nobody here is known by it.
+MUST_USE Status store_identity_find(Store *store, const char *issuer, const char *subject,
+                                    StoreIdentity *out);
+// Those of an account, at most max.
+MUST_USE Status store_identities(Store *store, uint64_t account, StoreIdentity *out, uint32_t max,
+                                 uint32_t *count);
 // Whose name it is, folded; 0: nobody's.
 MUST_USE Status store_name_find(Store *store, const char *folded, uint64_t *account);
 // How many accounts have one of these roles.
@@ -91,6 +107,9 @@ MUST_USE Status store_sign_in_used(Store *store, const StoreSignIn *sign_ins, ui
 MUST_USE Status store_sign_in_delete(Store *store, const uint8_t (*hashes)[STORE_TOKEN_BYTES],
                                      uint32_t count);
 MUST_USE Status store_sign_in_expire(Store *store, uint64_t now_unix_ms);
+// One of them, also if it has expired. STATUS_NOT_FOUND.
+MUST_USE Status store_sign_in_find(Store *store, const uint8_t hash[STORE_TOKEN_BYTES],
+                                   StoreSignIn *sign_in, StoreAccount *account);
 // Those that have not expired, with their accounts. The sink must not call the store.
 typedef void (*StoreSignInSink)(void *user, const StoreSignIn *sign_in,
                                 const StoreAccount *account);

@@ -5,6 +5,7 @@
 #include "server/store/people/store_person.h"
 #include "server/store/store_inside.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool take_handout(SqlRow *row, StoreHandout *out)
@@ -26,7 +27,7 @@ static bool take_handout(SqlRow *row, StoreHandout *out)
     out->created_unix_ms = sql_take_u64(row);
     out->updated_unix_ms = sql_take_u64(row);
     return sql_take_checksum(row) && out->state >= STORE_HANDOUT_RUNNING &&
-           out->state <= STORE_HANDOUT_FAILED;
+           out->state <= STORE_HANDOUT_CANCELLED;
 }
 
 static void write_handout(Sql *sql, const StoreHandout *handout)
@@ -85,7 +86,8 @@ static Status handout_begin(Store *store, Sql *sql, void *user)
     const BeginCall *call = user;
     StoreHandout found;
     const Status status = find(sql, call->handout->class_id, call->handout->handout, &found);
-    *call->runs = status == STATUS_OK && found.state == STORE_HANDOUT_RUNNING;
+    *call->runs = status == STATUS_OK &&
+                  (found.state == STORE_HANDOUT_RUNNING || found.state == STORE_HANDOUT_STOPPING);
     if (*call->runs) {
         *call->handout = found;
         return STATUS_OK;
@@ -106,19 +108,50 @@ Status store_handout_begin(Store *store, StoreHandout *handout, bool *runs)
 static Status handout_save(Store *store, Sql *sql, void *user)
 {
     (void)store;
-    const StoreHandout *handout = user;
+    StoreHandout *handout = user;
     StoreHandout found;
     const Status status = find(sql, handout->class_id, handout->handout, &found);
     if (status == STATUS_OK) {
+        if (found.state == STORE_HANDOUT_STOPPING && handout->state == STORE_HANDOUT_RUNNING) {
+            handout->state = STORE_HANDOUT_CANCELLED;
+        }
         write_handout(sql, handout);
     }
     return status;
 }
 
-Status store_handout_save(Store *store, const StoreHandout *handout)
+Status store_handout_save(Store *store, StoreHandout *handout)
 {
     StoreHandout copy = *handout;
-    return store_call(store, handout_save, &copy);
+    const Status status = store_call(store, handout_save, &copy);
+    if (status == STATUS_OK) {
+        handout->state = copy.state;
+    }
+    return status;
+}
+
+static Status handout_cancel(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    StoreHandout *handout = user;
+    StoreHandout found;
+    const Status status = find(sql, handout->class_id, handout->handout, &found);
+    if (status == STATUS_OK) {
+        if (found.state == STORE_HANDOUT_RUNNING) {
+            found.state = STORE_HANDOUT_STOPPING;
+            write_handout(sql, &found);
+        }
+        *handout = found;
+    }
+    return status;
+}
+
+Status store_handout_cancel(Store *store, const char *class_id, const char *key, StoreHandout *out)
+{
+    memset(out, 0, sizeof *out);
+    snprintf(out->class_id, sizeof out->class_id, "%s", class_id);
+    snprintf(out->handout, sizeof out->handout, "%s", key);
+    return store_call(store, handout_cancel, out);
 }
 
 Status store_handout_find(Store *store, const char *class_id, const char *key, StoreHandout *out)
@@ -151,12 +184,13 @@ Status store_handouts(Store *store, const char *class_id, StoreHandout *out, uin
     return read_all(store, &row, out, count);
 }
 
-Status store_handouts_running(Store *store, StoreHandout *out, uint32_t max, uint32_t *count)
+Status store_handouts_in(Store *store, StoreHandoutState state, StoreHandout *out, uint32_t max,
+                         uint32_t *count)
 {
     *count = 0;
     store_read_begin(store);
-    SqlRow row = sql_open(store->reader, SQL_HANDOUT_RUNNING, TABLE_NONE);
-    sql_put_u64(&row, STORE_HANDOUT_RUNNING);
+    SqlRow row = sql_open(store->reader, SQL_HANDOUT_BY_STATE, TABLE_NONE);
+    sql_put_u64(&row, state);
     sql_put_u64(&row, max);
     return read_all(store, &row, out, count);
 }

@@ -229,6 +229,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
                                     SQL_PERSON_LINKS_END,
                                     SQL_RECOVERY_CLEAR,
                                     SQL_NAME_CLEAR,
+                                    SQL_IDENTITY_CLEAR,
                                     SQL_PERSON_TEAMS_END,
                                     SQL_PERSON_OFFERS_END,
                                     SQL_PERSON_PLAY_TIMES_END,

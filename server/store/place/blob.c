@@ -3,6 +3,7 @@
 #include "server/store/place/blob.h"
 
 #include "core/base/check.h"
+#include "server/store/place/blob_cache.h"
 #include "server/sys/clock.h"
 #include "server/sys/file.h"
 
@@ -32,6 +33,11 @@ typedef struct BlobPut {
 struct BlobStore {
     int folder;
     atomic_uint next; // number of the next file in ASIDE
+    bool is_remote;   // the folder is a cache of:
+    BlobRemote remote;
+    uint64_t cache_max;
+    _Atomic uint64_t cache_bytes; // about
+    pthread_mutex_t trim_lock;
 
     pthread_mutex_t lock; // what follows, and that no blob gets its name while one is removed
     BlobPut *puts;        // oldest first
@@ -119,14 +125,14 @@ static void clear_aside(int folder)
     closedir(entries);
 }
 
-Status blob_open(const char *data_folder, BlobStore **out)
+static Status open_named(const char *data_folder, const char *name, BlobStore **out)
 {
     const int data = open(data_folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (data < 0) {
         return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_BLOCKED;
     }
-    Status status = make_folder(data, "blobs");
-    const int folder = status == STATUS_OK ? open_folder(data, "blobs") : -1;
+    Status status = make_folder(data, name);
+    const int folder = status == STATUS_OK ? open_folder(data, name) : -1;
     close(data);
     if (folder < 0) {
         return STATUS_BLOCKED;
@@ -141,14 +147,56 @@ Status blob_open(const char *data_folder, BlobStore **out)
     blobs->folder = folder;
     atomic_init(&blobs->next, 0);
     pthread_mutex_init(&blobs->lock, NULL);
+    pthread_mutex_init(&blobs->trim_lock, NULL);
     *out = blobs;
     return STATUS_OK;
+}
+
+Status blob_open(const char *data_folder, BlobStore **out)
+{
+    return open_named(data_folder, "blobs", out);
+}
+
+Status blob_open_remote(const char *data_folder, const BlobRemote *remote, uint64_t cache_bytes_max,
+                        BlobStore **out)
+{
+    BlobStore *blobs = NULL;
+    const Status status = open_named(data_folder, BLOB_CACHE_FOLDER, &blobs);
+    if (status != STATUS_OK) {
+        remote->close(remote->user);
+        return status;
+    }
+    blobs->is_remote = true;
+    blobs->remote = *remote;
+    blobs->cache_max = cache_bytes_max;
+    blobs->cache_bytes = blob_cache_trim(blobs->folder, cache_bytes_max);
+    *out = blobs;
+    return STATUS_OK;
+}
+
+// So many bytes more are in the cache. With a tenth of it free it need not be done each time.
+static void cache_grew(BlobStore *blobs, uint64_t bytes)
+{
+    if (!blobs->is_remote ||
+        atomic_fetch_add(&blobs->cache_bytes, bytes) + bytes <= blobs->cache_max) {
+        return;
+    }
+    pthread_mutex_lock(&blobs->trim_lock);
+    if (blobs->cache_bytes > blobs->cache_max) {
+        blobs->cache_bytes =
+            blob_cache_trim(blobs->folder, blobs->cache_max - blobs->cache_max / 10);
+    }
+    pthread_mutex_unlock(&blobs->trim_lock);
 }
 
 void blob_close(BlobStore *blobs)
 {
     if (blobs != NULL) {
+        if (blobs->is_remote) {
+            blobs->remote.close(blobs->remote.user);
+        }
         close(blobs->folder);
+        pthread_mutex_destroy(&blobs->trim_lock);
         pthread_mutex_destroy(&blobs->lock);
         free(blobs->puts);
         free(blobs);
@@ -188,7 +236,7 @@ Status blob_begin(BlobStore *blobs, size_t bytes_max, BlobWriter **out)
     snprintf(writer->aside, sizeof writer->aside, ASIDE "/%ld-%u", (long)getpid(),
              atomic_fetch_add(&blobs->next, 1));
     writer->file = openat(blobs->folder, writer->aside,
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (writer->file < 0) {
         free(writer);
         return STATUS_BLOCKED;
@@ -258,7 +306,8 @@ static void remember_put(BlobStore *blobs, const uint8_t hash[SHA256_BYTES])
 
 // Gives it its name. Also if one of that name is there: that one may be damaged, or not on disk
 // yet.
-static Status name_it(BlobStore *blobs, const char *aside, const uint8_t digest[SHA256_BYTES])
+static Status name_it(BlobStore *blobs, const char *aside, const uint8_t digest[SHA256_BYTES],
+                      bool is_put)
 {
     const BlobPath path = path_of(digest);
     char shelf[3];
@@ -268,7 +317,7 @@ static Status name_it(BlobStore *blobs, const char *aside, const uint8_t digest[
     if (status == STATUS_OK && renameat(blobs->folder, aside, blobs->folder, path.text) != 0) {
         status = STATUS_BLOCKED;
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && is_put) {
         remember_put(blobs, digest);
     }
     pthread_mutex_unlock(&blobs->lock);
@@ -280,12 +329,17 @@ Status blob_commit(BlobWriter *writer, uint8_t hash[SHA256_BYTES], uint64_t *byt
     uint8_t digest[SHA256_BYTES];
     Status status = !writer->has_failed && fsync(writer->file) == 0 ? STATUS_OK : STATUS_BLOCKED;
     sha256_final(&writer->sha, digest);
+    BlobStore *blobs = writer->blobs;
+    if (status == STATUS_OK && blobs->is_remote) {
+        status = blobs->remote.put(blobs->remote.user, digest, writer->file, writer->bytes);
+    }
     if (status == STATUS_OK) {
-        status = name_it(writer->blobs, writer->aside, digest);
+        status = name_it(blobs, writer->aside, digest, true);
     }
     if (status == STATUS_OK) {
         memcpy(hash, digest, sizeof digest);
         *bytes = writer->bytes;
+        cache_grew(blobs, writer->bytes);
     }
     blob_abort(writer); // there is no file aside any more if it got its name
     return status;
@@ -375,11 +429,58 @@ static Status collect_shelf(BlobStore *blobs, const char *shelf, BlobUsed is_use
     return status;
 }
 
+typedef struct RemoteCollect {
+    BlobStore *blobs;
+    BlobUsed is_used;
+    void *user;
+    uint32_t kept_ms;
+    BlobCollected *out;
+} RemoteCollect;
+
+// Another host may have put it again since the list was made, so its age is asked once more, right
+// before it goes.
+static Status collect_remote(void *user, const uint8_t hash[SHA256_BYTES], uint64_t bytes,
+                             uint64_t age_ms)
+{
+    const RemoteCollect *collect = user;
+    BlobStore *blobs = collect->blobs;
+    const BlobPath path = path_of(hash);
+    bool used = true;
+    collect->out->seen += 1;
+    if (age_ms < collect->kept_ms) {
+        return STATUS_OK;
+    }
+    Status status = collect->is_used(collect->user, hash, &used);
+    if (status != STATUS_OK || used) {
+        return status;
+    }
+    pthread_mutex_lock(&blobs->lock);
+    const bool stays =
+        clock_ns() < blobs->unknown_until_ns || was_just_put(blobs, hash, collect->kept_ms);
+    pthread_mutex_unlock(&blobs->lock);
+    status =
+        stays ? STATUS_NOT_FOUND : blobs->remote.find(blobs->remote.user, hash, &bytes, &age_ms);
+    if (status != STATUS_OK || age_ms < collect->kept_ms) {
+        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    }
+    status = blobs->remote.remove(blobs->remote.user, hash);
+    if (status == STATUS_OK) {
+        (void)unlinkat(blobs->folder, path.text, 0);
+        collect->out->removed += 1;
+        collect->out->bytes += bytes;
+    }
+    return status;
+}
+
 Status blob_collect(BlobStore *blobs, BlobUsed is_used, void *user, uint32_t kept_ms,
                     BlobCollected *out)
 {
     Status status = STATUS_OK;
     *out = (BlobCollected){0};
+    if (blobs->is_remote) {
+        RemoteCollect collect = {blobs, is_used, user, kept_ms, out};
+        return blobs->remote.list(blobs->remote.user, collect_remote, &collect);
+    }
     for (uint32_t i = 0; i < 256 && status == STATUS_OK; i++) {
         char shelf[3];
         snprintf(shelf, sizeof shelf, "%02x", i);
@@ -393,7 +494,11 @@ Status blob_collect(BlobStore *blobs, BlobUsed is_used, void *user, uint32_t kep
 bool blob_exists(BlobStore *blobs, const uint8_t hash[SHA256_BYTES])
 {
     struct stat info;
+    uint64_t bytes, age_ms;
     const BlobPath path = path_of(hash);
+    if (blobs->is_remote) { // a copy here may be of one that is gone
+        return blobs->remote.find(blobs->remote.user, hash, &bytes, &age_ms) == STATUS_OK;
+    }
     return fstatat(blobs->folder, path.text, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(info.st_mode);
 }
@@ -426,10 +531,78 @@ static Status read_file(int file, size_t bytes_max, uint8_t **data, size_t *byte
     return STATUS_OK;
 }
 
+// Is the file, from its begin on, what the name says? It is read from the begin on afterwards too.
+static Status compare_file(int file, const uint8_t hash[SHA256_BYTES], uint64_t *bytes)
+{
+    uint8_t block[16384], digest[SHA256_BYTES];
+    Sha256 sha;
+    off_t at = 0;
+    sha256_init(&sha);
+    for (ssize_t count; (count = pread(file, block, sizeof block, at)) != 0;) {
+        if (count < 0 && errno != EINTR) {
+            return STATUS_BLOCKED;
+        }
+        at += count > 0 ? count : 0;
+        sha256_update(&sha, block, count > 0 ? (size_t)count : 0);
+    }
+    sha256_final(&sha, digest);
+    *bytes = (uint64_t)at;
+    return lseek(file, 0, SEEK_SET) == 0 && memcmp(digest, hash, sizeof digest) == 0
+               ? STATUS_OK
+               : STATUS_MISMATCH;
+}
+
+// Into the cache; the caller gets the file. What comes back is not believed.
+static Status fetch_blob(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int *out)
+{
+    char aside[48];
+    uint64_t bytes = 0;
+    snprintf(aside, sizeof aside, ASIDE "/%ld-%u", (long)getpid(),
+             atomic_fetch_add(&blobs->next, 1));
+    const int file =
+        openat(blobs->folder, aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0) {
+        return STATUS_BLOCKED;
+    }
+    Status status = blobs->remote.fetch(blobs->remote.user, hash, BLOB_BYTES_MAX, file);
+    status = status == STATUS_OK ? compare_file(file, hash, &bytes) : status;
+    status = status == STATUS_OK ? name_it(blobs, aside, hash, false) : status;
+    if (status != STATUS_OK) {
+        close(file);
+        (void)unlinkat(blobs->folder, aside, 0);
+        return status;
+    }
+    cache_grew(blobs, bytes);
+    *out = file;
+    return STATUS_OK;
+}
+
+// A copy that is damaged is fetched again; one that is good was used now.
+static Status open_copy(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int *file)
+{
+    uint64_t bytes;
+    const BlobPath path = path_of(hash);
+    const int copy =
+        openat(blobs->folder, path.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (copy >= 0 && compare_file(copy, hash, &bytes) == STATUS_OK) {
+        (void)futimens(copy, NULL);
+        *file = copy;
+        return STATUS_OK;
+    }
+    if (copy >= 0) {
+        close(copy);
+        (void)unlinkat(blobs->folder, path.text, 0);
+    }
+    return fetch_blob(blobs, hash, file);
+}
+
 // Not waiting: something that is no file must not hold us.
 static Status open_blob(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int *file)
 {
     const BlobPath path = path_of(hash);
+    if (blobs->is_remote) {
+        return open_copy(blobs, hash, file);
+    }
     *file = openat(blobs->folder, path.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (*file >= 0) {
         return STATUS_OK;

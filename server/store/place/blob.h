@@ -5,6 +5,7 @@
 
 #include "core/base/sha256.h"
 #include "core/base/status.h"
+#include "server/store/place/blob_remote.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,12 @@ typedef struct BlobStore BlobStore;
 
 // Makes <data_folder>/blobs if it is missing, and removes what a crash left half written.
 MUST_USE Status blob_open(const char *data_folder, BlobStore **out);
+// The same, kept elsewhere (blob_remote.h), which is closed with it, also if this fails. What is in
+// <data_folder>/blob-cache then is a copy, of at most cache_bytes_max: what was used longest ago
+// goes first, and what is damaged is fetched again. Every function below may wait for the network.
+#define BLOB_CACHE_FOLDER "blob-cache"
+MUST_USE Status blob_open_remote(const char *data_folder, const BlobRemote *remote,
+                                 uint64_t cache_bytes_max, BlobStore **out);
 void blob_close(BlobStore *blobs);
 
 // On disk when it returns STATUS_OK. STATUS_BLOCKED: the disk refuses. Any thread may call.

@@ -141,6 +141,11 @@ static void run_with_text(Sql *sql, SqlName name, const char *text)
     (void)sql_run(&row);
 }
 
+void store_listing_touch(Store *store)
+{
+    atomic_fetch_add(&store->listing_generation, 1);
+}
+
 uint64_t store_listing_generation(Store *store)
 {
     return atomic_load(&store->listing_generation);

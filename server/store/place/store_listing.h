@@ -51,6 +51,7 @@ bool listing_shows(const StorePackage *package, bool needs_approval);
 MUST_USE Status store_listing_require_approval(Store *store, bool is_needed);
 // A number that changes with everything that the listing shows, but for counts of players.
 uint64_t store_listing_generation(Store *store);
+void store_listing_touch(Store *store); // another process has changed something
 
 // --- lists --------------------------------------------------------------------------------------
 typedef enum StoreListSort { STORE_POPULAR, STORE_NEW } StoreListSort;

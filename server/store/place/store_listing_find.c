@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CURSOR_ORDER  'o' // behind a row of an order
-#define CURSOR_RANKED 'r' // behind a place among those that a rare word has
-#define WALK_FIRST    32  // places; then twice as many, until SEARCH_LOOKED_AT_MAX
+#define CURSOR_ORDER    'o' // behind a row of an order
+#define CURSOR_RANKED   'r' // behind a place among those that a rare word has
+#define STATEMENT_TERMS 2   // looked at by one statement for many places; others place by place
+#define WALK_FIRST      32  // places; then twice as many, until SEARCH_LOOKED_AT_MAX
 
 typedef struct Cursor {
     char mode;
@@ -319,18 +320,32 @@ static bool is_behind(const Found *found, const Cursor *cursor)
     return by_rank(found, &at) > 0;
 }
 
-// All places with the rarest word.
+// The second of the rarest terms, which statements look at together with the first; the same again
+// if there is one alone.
+static const Term *second_term(const Search *search)
+{
+    return &search->terms[search->term_count > 1 ? 1 : 0];
+}
+
+// All places with the two rarest words.
 static void read_places(Sql *sql, Search *search)
 {
     SqlRow row = sql_open(sql, SQL_WORD_PLACES, TABLE_NONE);
-    put_range(&row, &search->terms[0]);
+    const Term *first = &search->terms[0];
+    sql_put_bytes(&row, first->low, first->low_bytes);
+    put_range(&row, second_term(search));
+    sql_put_bytes(&row, first->high, first->high_bytes);
     sql_put_u64(&row, SEARCH_LOOKED_AT_MAX);
     while (sql_next(&row)) {
-        Found *found = &search->found[search->found_count++];
+        Found *found = &search->found[search->found_count];
         world_take_string(&row, found->id, sizeof found->id);
         found->rank = sql_take_u64(&row);
         const uint64_t score = sql_take_u64(&row), published = sql_take_u64(&row);
+        const bool has_second = !sql_take_null(&row);
+        const uint64_t second = has_second ? sql_take_u64(&row) : 0;
+        found->rank += search->term_count > 1 ? second : 0;
         found->key = search->sort == STORE_NEW ? published : score;
+        search->found_count += has_second;
     }
 }
 
@@ -348,7 +363,7 @@ static void search_ranked(Page *page, Search *search, const Cursor *from,
     read_places(page->sql, search);
     for (uint32_t i = 0; i < search->found_count; i++) {
         Found found = search->found[i];
-        if (terms_fit(page->sql, search, 1, found.id, &found.rank)) {
+        if (terms_fit(page->sql, search, STATEMENT_TERMS, found.id, &found.rank)) {
             found.rank = search->is_ranked ? found.rank : 0;
             search->found[kept++] = found;
         }
@@ -373,13 +388,14 @@ static void search_ranked(Page *page, Search *search, const Cursor *from,
 }
 
 // The next places of the order, few at first: common words are found at once. Those that have the
-// rarest word have rank 1.
+// two rarest words have rank 1.
 static void walk(Sql *sql, Search *search, const Cursor *from, uint32_t count)
 {
     const SqlName name = search->sort == STORE_NEW ? SQL_WALK_NEW : SQL_WALK_POPULAR;
     search->found_count = 0;
     SqlRow row = sql_open(sql, name, TABLE_NONE);
     put_range(&row, &search->terms[0]);
+    put_range(&row, second_term(search));
     sql_put_u64(&row, from->key);
     sql_put_string(&row, from->id);
     sql_put_u64(&row, count);
@@ -399,7 +415,7 @@ static void add_walked(Page *page, const Search *search, Cursor *last)
         uint64_t rank = 0;
         last->key = found->key;
         memcpy(last->id, found->id, sizeof last->id);
-        if (found->rank > 0 && terms_fit(page->sql, search, 1, found->id, &rank)) {
+        if (found->rank > 0 && terms_fit(page->sql, search, STATEMENT_TERMS, found->id, &rank)) {
             page_add(page, found->id);
         }
     }

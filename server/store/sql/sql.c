@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/store/sql/sql.h"
 
+#include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "server/store/sql/sql_driver.h"
 
@@ -18,9 +19,14 @@ void sql_fail(Sql *sql, SqlError error)
 
 // --- connections --------------------------------------------------------------------------------
 
+bool sql_is_url(const char *path)
+{
+    return strncmp(path, "postgres://", 11) == 0 || strncmp(path, "postgresql://", 13) == 0;
+}
+
 Status sql_connect(Sql *sql, const char *path, char *reason, size_t reason_bytes)
 {
-    *sql = (Sql){.driver = &sql_driver_sqlite};
+    *sql = (Sql){.driver = sql_is_url(path) ? &sql_driver_postgres : &sql_driver_sqlite};
     for (int i = 0; i < SQL_COUNT; i++) {
         (void)sql_statement_types((SqlName)i, sql->types[i]);
     }
@@ -64,7 +70,8 @@ static void prepare(Sql *sql, SqlName name)
     char text[SQL_TEXT_BYTES];
     if (sql->error == SQL_NO_ERROR && sql->statements[name] == NULL) {
         sql_statement_text(name, text);
-        sql_fail(sql, sql->driver->prepare(sql, text, &sql->statements[name]));
+        sql_fail(sql,
+                 sql->driver->prepare(sql, text, sql->types[name], name, &sql->statements[name]));
     }
 }
 
@@ -94,7 +101,7 @@ static void *first_row(Sql *sql, const char *text, bool *is_row)
     void *statement = NULL;
     *is_row = false;
     if (sql->error == SQL_NO_ERROR) {
-        sql_fail(sql, sql->driver->prepare(sql, text, &statement));
+        sql_fail(sql, sql->driver->prepare(sql, text, "", SQL_COUNT, &statement));
     }
     if (sql->error == SQL_NO_ERROR) {
         sql_fail(sql, sql->driver->step(sql, statement, is_row));
@@ -136,6 +143,7 @@ Status sql_status(const Sql *sql)
     case SQL_ERROR_FULL:
     case SQL_ERROR_READ_ONLY:
     case SQL_ERROR_DISK:
+    case SQL_ERROR_UNKNOWN:
         return STATUS_BLOCKED;
     case SQL_ERROR_MISFIT:
         break;
@@ -155,7 +163,7 @@ static void control(Sql *sql, SqlControl name, const char *text)
 {
     bool is_row;
     if (sql->error == SQL_NO_ERROR && sql->controls[name] == NULL) {
-        sql_fail(sql, sql->driver->prepare(sql, text, &sql->controls[name]));
+        sql_fail(sql, sql->driver->prepare(sql, text, "", SQL_COUNT, &sql->controls[name]));
     }
     if (sql->error == SQL_NO_ERROR) {
         sql_fail(sql, sql->driver->step(sql, sql->controls[name], &is_row));
@@ -212,6 +220,45 @@ uint64_t sql_change_count(const Sql *sql)
     return sql->driver->change_count(sql);
 }
 
+SqlOutcome sql_resolve(Sql *sql)
+{
+    ASSERT(sql->driver->resolve != NULL);
+    return sql->driver->resolve(sql);
+}
+
+void sql_settle(Sql *sql)
+{
+    if (sql->driver->settle != NULL && sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->settle(sql));
+    }
+}
+
+void sql_lock_all(Sql *sql)
+{
+    if (sql->driver->lock_all != NULL && sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->lock_all(sql));
+    }
+}
+
+void sql_lock_places(Sql *sql, const char *const *world_ids, uint32_t count)
+{
+    if (sql->driver->lock_places != NULL && sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->lock_places(sql, world_ids, count));
+    }
+}
+
+bool sql_raises_heads(const Sql *sql)
+{
+    return sql->driver->raise_heads != NULL;
+}
+
+void sql_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count)
+{
+    if (sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->raise_heads(sql, holder, raises, count));
+    }
+}
+
 bool sql_empty_log(Sql *sql)
 {
     return sql->driver->empty_log(sql);
@@ -233,7 +280,8 @@ SqlRow sql_open(Sql *sql, SqlName name, SqlTable table)
                     .statement = sql->error == SQL_NO_ERROR ? sql->statements[name] : NULL,
                     .types = sql->types[name],
                     .hash = sql_checksum_begin(table),
-                    .ok = true};
+                    .ok = true,
+                    .note_kind = sql->note_kinds != NULL ? sql->note_kinds[name] : 0};
 }
 
 // The number of the next parameter, which has that type.
@@ -260,6 +308,7 @@ static void bound(SqlRow *row, SqlError error)
 void sql_put_u64(SqlRow *row, uint64_t value)
 {
     hash_u64(&row->hash, value);
+    row->subject_number = row->at == 0 ? value : row->subject_number;
     if (row->statement != NULL) {
         int64_t bits;
         memcpy(&bits, &value, sizeof bits);
@@ -279,6 +328,10 @@ void sql_put_f32(SqlRow *row, float value)
 void sql_put_bytes(SqlRow *row, const void *data, size_t bytes)
 {
     hash_bytes(&row->hash, data, bytes);
+    if (row->note_kind != 0 && row->at == 0) {
+        row->subject = data;
+        row->subject_bytes = (uint32_t)bytes;
+    }
     if (row->statement != NULL) {
         const int at = next_parameter(row, 'b');
         bound(row, row->sql->driver->bind_bytes(row->statement, at, data, bytes));
@@ -306,6 +359,37 @@ void sql_put_checksum(SqlRow *row)
     sql_put_u64(row, checksum);
 }
 
+void sql_note(Sql *sql, uint32_t kind, const void *subject, size_t bytes)
+{
+    SqlNote note = {.kind = kind, .bytes = (uint32_t)bytes};
+    if (sql->note_count == SQL_NOTES_MAX || bytes > sizeof note.subject) {
+        sql->notes[0] = (SqlNote){0};
+        sql->note_count = sql->note_count == 0 ? 1 : sql->note_count;
+        return;
+    }
+    if (bytes > 0) {
+        memcpy(note.subject, subject, bytes);
+    }
+    for (uint32_t i = 0; i < sql->note_count; i++) {
+        const SqlNote *known = &sql->notes[i];
+        if (known->kind == kind && known->bytes == note.bytes &&
+            memcmp(known->subject, note.subject, bytes) == 0) {
+            return;
+        }
+    }
+    sql->notes[sql->note_count++] = note;
+}
+
+static void note_row(const SqlRow *row)
+{
+    uint8_t number[8];
+    ByteWriter writer = byte_writer(number, sizeof number);
+    byte_write_u64(&writer, row->subject_number);
+    const bool is_number = row->subject == NULL;
+    sql_note(row->sql, row->note_kind, is_number ? number : row->subject,
+             is_number ? sizeof number : row->subject_bytes);
+}
+
 bool sql_run(SqlRow *row)
 {
     bool changed = false;
@@ -317,6 +401,9 @@ bool sql_run(SqlRow *row)
             sql_fail(row->sql, error);
             ASSERT(!is_row);
             changed = error == SQL_NO_ERROR && row->sql->driver->has_changed(row->sql);
+            if (changed && row->note_kind != 0) {
+                note_row(row);
+            }
         }
         sql_close(row);
     }

@@ -4,7 +4,7 @@
 // apart.
 //
 // The statements are those of statement.def, the tables those of schema.def; what an engine does is
-// in its driver (sql_driver.h), which nothing but sql.c calls.
+// in its driver (sql_driver.h), which nothing but sql.c and store_move.c calls.
 //
 // Errors stick: after the first one every call does nothing until sql_clear, and the caller looks
 // once at the end. A connection belongs to one thread at a time.
@@ -39,6 +39,7 @@ typedef enum SqlError {
     SQL_ERROR_FULL,      // the disk is full
     SQL_ERROR_READ_ONLY, // it is read-only
     SQL_ERROR_DISK,      // it fails, or the engine is busy or out of memory
+    SQL_ERROR_UNKNOWN,   // the answer to a COMMIT was lost: see sql_resolve
     SQL_ERROR_DAMAGED,   // what is stored is not what was written
     SQL_ERROR_MISFIT     // a statement does not fit the tables
 } SqlError;
@@ -56,6 +57,14 @@ typedef enum SqlControl {
     SQL_CONTROL_COUNT
 } SqlControl;
 
+// What a transaction has changed that other processes keep in memory (store_event.h).
+#define SQL_NOTES_MAX     32
+#define SQL_SUBJECT_BYTES 160
+typedef struct SqlNote {
+    uint32_t kind, bytes;
+    uint8_t subject[SQL_SUBJECT_BYTES];
+} SqlNote;
+
 typedef struct SqlDriver SqlDriver;
 typedef struct Sql {
     const SqlDriver *driver;
@@ -69,9 +78,15 @@ typedef struct Sql {
     // changes what the listing shows.
     uint64_t unix_ms;
     bool touches_listing;
+    // A statement that changed something is noted with its first parameter if it has a kind here.
+    const uint8_t *note_kinds; // by SqlName; 0: it is not noted; NULL: none is
+    SqlNote notes[SQL_NOTES_MAX];
+    uint32_t note_count;
 } Sql;
 
-// STATUS_BLOCKED or STATUS_MALFORMED with a reason. The file, or ":memory:", is SQLite's.
+// A URL of a PostgreSQL server; everything else is a file, or ":memory:", of SQLite.
+bool sql_is_url(const char *path);
+// STATUS_BLOCKED or STATUS_MALFORMED with a reason.
 MUST_USE Status sql_connect(Sql *sql, const char *path, char *reason, size_t reason_bytes);
 void sql_disconnect(Sql *sql);
 void sql_abandon(Sql *sql); // the same, and leaves log and file as they are
@@ -99,6 +114,33 @@ void sql_savepoint(Sql *sql);
 void sql_savepoint_undo(Sql *sql); // everything since; the savepoint stays
 void sql_savepoint_end(Sql *sql);
 uint64_t sql_change_count(const Sql *sql); // rows changed since the connection was made
+// Of a transaction whose COMMIT had no answer. It can be asked again while that is not known.
+typedef enum SqlOutcome {
+    SQL_OUTCOME_UNKNOWN,
+    SQL_OUTCOME_STORED,
+    SQL_OUTCOME_NOT_STORED
+} SqlOutcome;
+SqlOutcome sql_resolve(Sql *sql);
+// Some engines send statements later; this finds out what became of those.
+void sql_settle(Sql *sql);
+// On an engine with several writers: until the end of the transaction nobody else writes anything
+// but rows of worlds, or DataStores of the places of those worlds. SQLite has one writer anyway.
+void sql_lock_all(Sql *sql);
+void sql_lock_places(Sql *sql, const char *const *world_ids, uint32_t count);
+// The fence of many worlds in one statement, while the row of the host that holds them is valid.
+typedef struct SqlHolder {
+    const char *host_id;
+    const uint8_t *boot;
+    size_t boot_bytes;
+    uint64_t now;
+} SqlHolder;
+typedef struct SqlHeadRaise {
+    const char *world_id;
+    uint64_t epoch, old_seq, old_checksum, seq, checksum;
+    bool is_raised;
+} SqlHeadRaise;
+bool sql_raises_heads(const Sql *sql); // false: the engine has no such statement
+void sql_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count);
 // Writes the log back into the file and empties it; nobody reads meanwhile.
 MUST_USE bool sql_empty_log(Sql *sql);
 
@@ -110,6 +152,11 @@ typedef struct SqlRow {
     int at;            // the next parameter or column
     Hash64 hash;
     bool ok; // every column taken had its type and size
+    // What is noted once it has changed something.
+    uint8_t note_kind; // 0: nothing
+    uint32_t subject_bytes;
+    const void *subject; // NULL: the number
+    uint64_t subject_number;
 } SqlRow;
 
 SqlRow sql_open(Sql *sql, SqlName name, SqlTable table);
@@ -122,6 +169,8 @@ void sql_put_null(SqlRow *row);
 void sql_put_checksum(SqlRow *row);
 // For a checksum without a row.
 Hash64 sql_checksum_begin(SqlTable table);
+// What happened is to be told to other processes (store_event.h). Too many: kind 0, everything.
+void sql_note(Sql *sql, uint32_t kind, const void *subject, size_t bytes);
 // Runs a statement without results; true if it changed a row.
 bool sql_run(SqlRow *row);
 // True: there is a row, and its columns can be taken. What they point to is valid until the next

@@ -1,5 +1,5 @@
 // What a database engine does for sql.c, and what its dialect calls things. An engine is one such
-// table; SQLite's is sql_sqlite.c.
+// table; SQLite's is sql_sqlite.c, PostgreSQL's sql_postgres.c.
 #pragma once
 
 #include "server/store/sql/sql.h"
@@ -18,7 +18,10 @@ struct SqlDriver {
     SqlError (*open)(Sql *sql, const char *path);
     void (*close)(Sql *sql, bool keep_log); // its statements are finalized
     SqlError (*exec)(Sql *sql, const char *text);
-    SqlError (*prepare)(Sql *sql, const char *text, void **statement);
+    // Types of the parameters: b, i, f. The name is SQL_COUNT for a text that is not in
+    // statement.def.
+    SqlError (*prepare)(Sql *sql, const char *text, const char *types, SqlName name,
+                        void **statement);
     void (*finalize)(void *statement);
     // Parameters count from 1; the bytes stay where they are until reset.
     SqlError (*bind_integer)(void *statement, int at, int64_t value);
@@ -37,8 +40,24 @@ struct SqlDriver {
     bool (*in_transaction)(const Sql *sql);
     uint64_t (*change_count)(const Sql *sql);
     bool (*empty_log)(Sql *sql);
+    // What an engine with several writers does; NULL: nothing.
+    SqlError (*settle)(Sql *sql);
+    SqlOutcome (*resolve)(Sql *sql);
+    SqlError (*lock_all)(Sql *sql);
+    SqlError (*lock_places)(Sql *sql, const char *const *world_ids, uint32_t count);
+    SqlError (*raise_heads)(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises,
+                            uint32_t count);
 };
-extern const SqlDriver sql_driver_sqlite;
+extern const SqlDriver sql_driver_sqlite, sql_driver_postgres;
+
+// --- sql_postgres.c -----------------------------------------------------------------------------
+// From now on the connection writes, under this random id; the tables are there.
+SqlError sql_postgres_writer(Sql *sql, const uint8_t writer_id[16]);
+// How often the connection waited for the server, and how often it was made.
+typedef struct SqlTraffic {
+    uint64_t flights, connects;
+} SqlTraffic;
+SqlTraffic sql_postgres_traffic(const Sql *sql);
 
 // --- sql_text.c: texts made from schema.def and statement.def -----------------------------------
 #define SQL_TEXT_BYTES 1536
@@ -65,6 +84,8 @@ const SqlIndexInfo *sql_index_at(uint32_t number);
 // Its columns in order, with the checksum; returns how many.
 uint32_t sql_table_columns(const SqlTableInfo *table, SqlColumn columns[SQL_COLUMNS_MAX]);
 void sql_table_text(const SqlTableInfo *table, const SqlDialect *dialect, char out[SQL_TEXT_BYTES]);
+// Puts a whole row: as PUT of statement.def.
+void sql_put_text(const SqlTableInfo *table, char out[SQL_TEXT_BYTES]);
 const char *sql_type_text(const SqlDialect *dialect, SqlType type);
 // The text of a statement and the types of its parameters: b, i, f.
 void sql_statement_text(SqlName name, char out[SQL_TEXT_BYTES]);

@@ -110,8 +110,11 @@ static void close_file(Sql *sql, bool keep_log)
     sql->connection = NULL;
 }
 
-static SqlError prepare(Sql *sql, const char *text, void **statement)
+static SqlError prepare(Sql *sql, const char *text, const char *types, SqlName name,
+                        void **statement)
 {
+    (void)types;
+    (void)name;
     sqlite3_stmt *made = NULL;
     const int code =
         sqlite3_prepare_v3(sql->connection, text, -1, SQLITE_PREPARE_PERSISTENT, &made, NULL);

@@ -258,7 +258,7 @@ Status remote_reply_read(const uint8_t *bytes, size_t count, RemoteReply *out,
     check_format(&reader);
     reply.number = byte_read_u64(&reader);
     reply.unix_ms = byte_read_u64(&reader);
-    reply.disk = (StoreDisk)read_below(&reader, STORE_DISK_FINE, STORE_DISK_FAILED + 1);
+    reply.disk = (StoreDisk)read_below(&reader, STORE_DISK_FINE, STORE_DISK_AWAY + 1);
     reply.answer_count = byte_read_count(&reader, REMOTE_JOBS_MAX);
     for (uint32_t i = 0; i < reply.answer_count && reader.status == STATUS_OK; i++) {
         read_answer(&reader, &answers[i]);

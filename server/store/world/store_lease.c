@@ -35,6 +35,11 @@ static void put_host(SqlRow *row, const Job *job)
     sql_put_bytes(row, job->host->public_key, sizeof job->host->public_key);
     sql_put_u64(row, row_end(job));
     sql_put_u64(row, job->host->draining);
+    sql_put_u64(row, job->host->is_peer);
+    sql_put_u64(row, job->host->memory);
+    sql_put_u64(row, job->host->tick);
+    sql_put_u64(row, job->host->worlds);
+    sql_put_u64(row, job->host->players);
     sql_put_checksum(row);
 }
 
@@ -444,9 +449,18 @@ void fence_blocked(Store *store, const char *world_id, uint64_t epoch, uint64_t 
         memcpy(world->world_id, world_id, strlen(world_id) + 1);
     }
     if (world->epoch != epoch || seq > world->last) {
+        world->unknown = world->epoch == epoch ? world->unknown : 0;
         world->epoch = epoch;
         world->last = seq;
     }
+}
+
+void fence_unknown(Store *store, const char *world_id, uint64_t epoch, uint64_t seq)
+{
+    fence_blocked(store, world_id, epoch, seq);
+    BlockedWorld *world = find_blocked(store, world_id);
+    ASSERT(world != NULL && world->epoch == epoch);
+    world->unknown = seq > world->unknown ? seq : world->unknown;
 }
 
 // Whose lease it is; false: nobody's, because it was released, or its row is damaged.
@@ -575,12 +589,79 @@ Status fence_saves(Store *store, Sql *sql, const Writer *writer, uint64_t first,
     }
     // One before it was refused and not tried again yet: this is no fence.
     const BlockedWorld *blocked = find_blocked(store, world_id);
+    if (blocked != NULL && blocked->epoch == epoch && first <= blocked->unknown &&
+        first <= head.seq && head.seq < SEQ_CLOSED) {
+        // That COMMIT without an answer did arrive.
+        return last <= head.seq ? STATUS_EXISTS : STATUS_MISMATCH;
+    }
     if (holder == STATUS_OK && blocked != NULL && blocked->epoch == epoch && first > head.seq + 1 &&
         blocked->last > head.seq) {
         fence_blocked(store, world_id, epoch, last);
         return STATUS_BLOCKED;
     }
     return STATUS_DENIED;
+}
+
+// Only saves of our own host, whose number is the next one: what is not plain is decided one by
+// one.
+static bool is_plain(const Store *store, const Fence *fence)
+{
+    return fence->first > 0 && fence->last < SEQ_CLOSED && fence->writer.epoch > 0 &&
+           fence->writer.host == NULL && store->host_is_ours && !fence->save_known;
+}
+
+static uint32_t list_raises(Store *store)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < store->fence_count; i++) {
+        const Fence *fence = &store->fences[i];
+        if (is_plain(store, fence)) {
+            const char *world_id = fence->writer.world_id;
+            const Head before = {fence->writer.epoch, fence->first - 1};
+            const Head after = {fence->writer.epoch, fence->last};
+            store->raises[count++] = (SqlHeadRaise){.world_id = world_id,
+                                                    .epoch = before.epoch,
+                                                    .old_seq = before.seq,
+                                                    .old_checksum = head_checksum(world_id, before),
+                                                    .seq = after.seq,
+                                                    .checksum = head_checksum(world_id, after)};
+        }
+    }
+    return count;
+}
+
+void fence_all(Store *store, Sql *sql)
+{
+    if (!sql_raises_heads(sql)) {
+        return;
+    }
+    if (store->raise_max < store->fence_count) {
+        free(store->raises);
+        store->raises = calloc(store->fence_max, sizeof *store->raises);
+        store->raise_max = store->raises != NULL ? store->fence_max : 0;
+    }
+    const uint32_t count = store->raise_max >= store->fence_count ? list_raises(store) : 0;
+    if (count == 0) {
+        return;
+    }
+    const SqlHolder holder = {.host_id = store->host.host_id,
+                              .boot = store->host.boot,
+                              .boot_bytes = sizeof store->host.boot,
+                              .now = store->now};
+    sql_raise_heads(sql, &holder, store->raises, count);
+    if (sql->error != SQL_NO_ERROR) {
+        return;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < store->fence_count; i++) {
+        Fence *fence = &store->fences[i];
+        if (is_plain(store, fence) && store->raises[at++].is_raised) {
+            fence->save = STATUS_OK;
+            fence->save_known = true;
+            store->own_host = STATUS_OK;
+            store->own_host_known = true;
+        }
+    }
 }
 
 Status fence_requests(Store *store, Sql *sql, const Writer *writer, bool writes)

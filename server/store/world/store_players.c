@@ -161,7 +161,15 @@ static KeptPlayers *kept_at(Store *store, const char *world_id)
 {
     Hash64 hash = HASH64_INIT;
     hash_bytes(&hash, world_id, strlen(world_id));
-    return &store->kept[hash.state % STORE_KEPT_MAX];
+    KeptPlayers *empty = NULL;
+    for (uint32_t i = 0; i < STORE_KEPT_NEAR; i++) {
+        KeptPlayers *kept = &store->kept[(hash.state + i) % STORE_KEPT_MAX];
+        if (kept->bytes != NULL && strcmp(kept->world_id, world_id) == 0) {
+            return kept;
+        }
+        empty = empty == NULL && kept->bytes == NULL ? kept : empty;
+    }
+    return empty != NULL ? empty : &store->kept[hash.state % STORE_KEPT_MAX];
 }
 
 static bool is_kept(const KeptPlayers *kept, const char *world_id, uint64_t epoch)

@@ -31,7 +31,8 @@ StoreRemoteConfig store_remote_config_default(void)
 
 static bool is_for_remote(const Job *job)
 {
-    return job->type != JOB_MAKE && job->type != JOB_CALL;
+    return job->type != JOB_MAKE && job->type != JOB_CALL && job->type != JOB_PEERS &&
+           job->type != JOB_HOST_END;
 }
 
 static RemoteJob remote_job(const Job *job)

@@ -3,6 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
+#include "core/edit/clip.h"
 #include "core/edit/pending.h"
 #include "core/edit/session.h"
 #include "tests/support/edit_fixture.h"
@@ -51,6 +52,8 @@ typedef struct Run {
     EditDoc *doc;
     EditSession *session;
     EditText *text;
+    EditBuffer clip; // what is pasted
+    uint8_t clip_hash[SHA256_BYTES];
     Message rows[ROWS_MAX];
     uint32_t row_count;
     bool defers;
@@ -201,6 +204,13 @@ static void send_down(void *user, uint32_t number, const uint8_t *bytes, size_t 
     }
 }
 
+static const uint8_t *find_clip(void *user, const uint8_t hash[SHA256_BYTES], size_t *bytes)
+{
+    const Run *run = user;
+    *bytes = run->clip.bytes;
+    return memcmp(hash, run->clip_hash, SHA256_BYTES) == 0 ? run->clip.data : NULL;
+}
+
 static void open_session(Run *run)
 {
     EditSessionConfig config = {
@@ -217,6 +227,7 @@ static void open_session(Run *run)
             fail(run, "row %u cannot be applied again: %s", (unsigned)(i + 1), status_name(status));
         }
     }
+    edit_doc_set_blobs(run->doc, (EditBlobs){run, find_clip}); // the rows do not need it
     if (edit_session_seq(run->session) < run->told_max) {
         fail(run, "transaction %u was told and is missing", (unsigned)run->told_max);
     }
@@ -299,6 +310,12 @@ static void act(Run *run, Editor *editor)
         EditBuffer ops = edit_fixture_ops(&run->heap);
         EditError error;
         edit_fixture_random(editor->doc, &run->rng, IDS, &ops);
+        if (rng_below(&run->rng, 12) == 0) {
+            const uint32_t parent = 1 + rng_below(&run->rng, IDS); // maybe nobody
+            const uint32_t at = rng_below(&run->rng, 8);
+            const bool has_parent = rng_below(&run->rng, 2) == 0;
+            edit_op_paste(&ops, run->clip_hash, at, has_parent ? parent : 0, VEC3_ZERO);
+        }
         status_ignore(edit_pending_edit(editor->pending, text_from("Act"), ops.data, ops.bytes,
                                         &message, &error)); // what the page itself refuses
         edit_buffer_free(&ops);
@@ -467,11 +484,19 @@ static void open_run(Run *run, uint64_t seed)
     run->editor_count = 2 + rng_below(&run->rng, EDITORS_MAX - 1);
     EditDoc *doc = NULL;
     run->text = edit_fixture_open(&run->heap, EDIT_SCENE_TEXT, &doc);
+    const uint32_t hut = 10;
+    run->clip = edit_buffer(&run->heap, 1u << 20);
+    const Status copied = edit_clip_write(doc, &hut, 1, &run->clip);
+    ASSERT(copied == STATUS_OK);
+    sha256_of(run->clip.data, run->clip.bytes, run->clip_hash);
     edit_doc_destroy(doc);
     open_session(run);
     for (uint32_t i = 1; i <= run->editor_count; i++) {
         Editor *editor = &run->editors[i];
         editor->doc = edit_fixture_doc(&run->heap, EDIT_SCENE_TEXT);
+        if (i % 2 == 1) { // the others cannot paste, and never need to
+            edit_doc_set_blobs(editor->doc, (EditBlobs){run, find_clip});
+        }
         const Status status = edit_pending_create(&run->heap, editor->doc, i, 0, &editor->pending);
         ASSERT(status == STATUS_OK);
         connect(run, i);
@@ -490,6 +515,7 @@ static void close_run(Run *run)
         heap_free(&run->heap, run->rows[i].data);
     }
     edit_text_close(run->text);
+    edit_buffer_free(&run->clip);
     edit_session_destroy(run->session);
     edit_doc_destroy(run->doc);
     if (run->heap.bytes_now != 0) {

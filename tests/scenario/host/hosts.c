@@ -99,8 +99,8 @@ static void check_answer(Hosts *hosts, const SimJoin *join, const HostJoinAnswer
                    (double)(hosts->now_us - join->asked_us) / 1e6);
     }
     const bool is_expected =
-        answer->refusal == REFUSED_ELSEWHERE || answer->refusal == REFUSED_NO_WORLD ||
-        answer->refusal == REFUSED_FULL ||
+        (answer->refusal == REFUSED_ELSEWHERE && !hosts->has_peers) ||
+        answer->refusal == REFUSED_NO_WORLD || answer->refusal == REFUSED_FULL ||
         (hosts->has_people && answer->refusal == REFUSED_WORLD_FULL) || join->person < PEOPLE_MAX;
     if (answer->refusal != REFUSED_NOT && !is_expected) {
         hosts_fail(hosts, "join %llu was refused: %u", (unsigned long long)join->tag,
@@ -129,8 +129,22 @@ static void joined(void *user, uint64_t tag, const HostJoinAnswer *answer)
         return;
     }
     hosts->tickets += 1;
-    if (!host_world_is_ready(answer->world)) {
+    if (answer->address == NULL && !host_world_is_ready(answer->world)) {
         hosts_fail(hosts, "a ticket for a world that does not run");
+    }
+    if (answer->address != NULL) {
+        hosts->led += 1;
+        host = peers_find(hosts, answer->address);
+        if (host == NULL) { // dead since: their page asks again
+            for (uint32_t i = 0; i < hosts->world_count; i++) {
+                SimWorld *sim = &hosts->worlds[i];
+                if (strcmp(sim->row.world_id, host_world_view(answer->world).row->world_id) == 0) {
+                    sim->want_us = hosts->now_us + 300000;
+                    sim->check_us = 0;
+                }
+            }
+            return;
+        }
     }
     HostSocket socket;
     socket_of(answer, (int)(tag % 1000000), &socket);
@@ -149,15 +163,11 @@ static void refuse_socket(void *user, HostSocket *socket)
 static bool disk_is_full(void *user)
 {
     const SimHost *host = user;
-    return host->disk_full_until_us > host->hosts->now_us;
+    return host->disk_full_until_us > host->hosts->now_us ||
+           host->hosts->down_until_us > host->hosts->now_us;
 }
 
 // --- hosts --------------------------------------------------------------------------------------
-
-static HostPlace *make_place(Hosts *hosts)
-{
-    return hosts->real_place != NULL ? real_place_host(hosts->real_place) : set_place(hosts);
-}
 
 static void open_host(Hosts *hosts, uint32_t number)
 {
@@ -192,11 +202,16 @@ static void open_host(Hosts *hosts, uint32_t number)
         config.account_profiles = true;
         config.world_max = PROCESSES_MAX / 2;
     }
+    if (hosts->has_peers) {
+        peers_outside(&config.outside);
+        config.key = &hosts->keys[number];
+        snprintf(config.address, sizeof config.address, "host%u", number);
+    }
     snprintf(config.host_id, sizeof config.host_id, "host%u", number);
     random_bytes(host, config.boot, sizeof config.boot);
     status = host_create(&config, &host->host);
     ASSERT(status == STATUS_OK);
-    host_add_place(host->host, make_place(hosts));
+    host_add_place(host->host, set_place(hosts));
     for (uint32_t i = 0; i < hosts->world_count; i++) {
         HostWorld *world;
         status = host_add_world(host->host, &hosts->worlds[i].row, &world);
@@ -205,7 +220,7 @@ static void open_host(Hosts *hosts, uint32_t number)
 }
 
 // As kill -9: its processes end with it, and what the store had not committed is gone.
-static void kill_host(Hosts *hosts, SimHost *host)
+void hosts_kill(Hosts *hosts, SimHost *host)
 {
     hosts->crashes += 1;
     for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
@@ -242,11 +257,17 @@ static void step_store(Hosts *hosts, SimHost *host)
     store_step(host->store);
 }
 
+static void join_at(SimHost *host);
+
 static void step_host(SimHost *host)
 {
     Hosts *hosts = host->hosts;
     if (host->host == NULL && hosts->now_us >= host->dead_until_us) {
         open_host(hosts, host->number);
+        // Many come at once, and it knows nobody yet.
+        for (uint32_t i = 0; i < 8 && hosts->calm && hosts->has_peers; i++) {
+            join_at(host);
+        }
     }
     step_store(hosts, host); // its own thread: it goes on while the host stands still
     if (!is_awake(host)) {
@@ -280,7 +301,7 @@ static void trouble(Hosts *hosts)
     switch (rng_below(rng, 1600)) {
     case 0:
         if (host->host != NULL) {
-            kill_host(hosts, host);
+            hosts_kill(hosts, host);
         }
         break;
     case 1:
@@ -296,7 +317,7 @@ static void trouble(Hosts *hosts)
     case 5:
     case 6: // a new revision is published
         if (host->host != NULL) {
-            host_add_place(host->host, make_place(hosts));
+            host_add_place(host->host, set_place(hosts));
         }
         break;
     case 8:
@@ -319,8 +340,12 @@ static void trouble(Hosts *hosts)
     default:
         break;
     }
+    // Real worlds are few, so their creators save more often.
+    if (hosts->real_place != NULL && is_awake(host) && rng_below(rng, 250) == 0) {
+        set_reload_something(host);
+    }
     if (host->host != NULL && host_place_count(host->host) == 0 && rng_below(rng, 100) == 0) {
-        host_add_place(host->host, make_place(hosts));
+        host_add_place(host->host, set_place(hosts));
     }
     if (process == NULL) {
         return;
@@ -340,10 +365,10 @@ static void trouble(Hosts *hosts)
     }
 }
 
-static void join_somebody(Hosts *hosts)
+static void join_at(SimHost *host)
 {
+    Hosts *hosts = host->hosts;
     Rng *rng = &hosts->rng;
-    SimHost *host = &hosts->hosts[rng_below(rng, hosts->host_count)];
     const uint64_t tag = ++hosts->next_tag;
     SimJoin *join = &hosts->joins[tag % (sizeof hosts->joins / sizeof hosts->joins[0])];
     if (!is_awake(host) || join->is_open) {
@@ -368,6 +393,11 @@ static void join_somebody(Hosts *hosts)
         snprintf(wish.place, sizeof wish.place, "place_stub");
     }
     host_join(host->host, &wish);
+}
+
+static void join_somebody(Hosts *hosts)
+{
+    join_at(&hosts->hosts[rng_below(&hosts->rng, hosts->host_count)]);
 }
 
 // --- what must hold -----------------------------------------------------------------------------
@@ -425,6 +455,9 @@ static void check_saves(Hosts *hosts)
         hosts_fail(hosts, "%llu structures were durable and %llu numbers given: nobody plays",
                    (unsigned long long)hosts->structures, (unsigned long long)hosts->numbers_given);
     }
+    if (hosts->real_place != NULL && hosts->settled_checks == 0) {
+        hosts_fail(hosts, "nobody has looked at a settled client");
+    }
 }
 
 // Soon after somebody wanted a world, one of the hosts runs it.
@@ -438,7 +471,9 @@ static void check_back(Hosts *hosts)
         sim->check_us = 0;
         uint32_t running = 0;
         for (uint32_t i = 0; i < hosts->host_count; i++) {
-            const HostWorld *world = host_world(hosts->hosts[i].host, sim->row.world_id);
+            const HostWorld *world = hosts->hosts[i].host != NULL
+                                         ? host_world(hosts->hosts[i].host, sim->row.world_id)
+                                         : NULL;
             running += world != NULL && host_world_is_ready(world);
         }
         if (running != 1) {
@@ -470,6 +505,10 @@ static void want_worlds(Hosts *hosts)
             HostJoin wish = {.tag = tag,
                              .who = {.account = 1, .flags = TICKET_OPERATOR, .name = "stub"}};
             memcpy(wish.world, hosts->worlds[w].row.world_id, sizeof wish.world);
+            HostWorld *known = host_world(host->host, wish.world);
+            if (hosts->has_peers && known == NULL) { // a host looks for it in the store
+                status_ignore(host_add_world(host->host, &hosts->worlds[w].row, &known));
+            }
             host_join(host->host, &wish);
         }
     }
@@ -479,12 +518,14 @@ static void become_calm(Hosts *hosts)
 {
     hosts->calm = true;
     hosts->calm_us = hosts->now_us;
+    hosts->down_until_us = 0;
     for (uint32_t i = 0; i < hosts->host_count; i++) {
         SimHost *host = &hosts->hosts[i];
         host->stalled_until_us = host->store_late_until_us = host->disk_full_until_us = 0;
         host->dead_until_us = 0;
+        memset(hosts->cut_until_us[i], 0, sizeof hosts->cut_until_us[i]);
         if (host->host != NULL) {
-            host_add_place(host->host, make_place(hosts));
+            host_add_place(host->host, set_place(hosts));
         }
     }
     for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
@@ -511,6 +552,13 @@ static void open_hosts(Hosts *hosts, uint64_t seed)
     hosts->real_place = seed % REAL_EVERY == 0 ? real_place_create() : NULL;
     uint8_t key_seed[crypto_sign_SEEDBYTES] = {1};
     (void)crypto_sign_seed_keypair(hosts->key.public_half, hosts->key.secret, key_seed);
+    hosts->has_peers = hosts->host_count > 1 && seed % PEERS_EVERY == 0;
+    hosts->letters = calloc(LETTERS_MAX, sizeof *hosts->letters);
+    ASSERT(hosts->letters != NULL);
+    for (uint8_t i = 0; i < HOSTS_MAX; i++) {
+        key_seed[0] = (uint8_t)(2 + i);
+        (void)crypto_sign_seed_keypair(hosts->keys[i].public_half, hosts->keys[i].secret, key_seed);
+    }
     Status status = store_database_open(&hosts->database);
     ASSERT(status == STATUS_OK);
     Store *store = NULL;
@@ -553,6 +601,7 @@ static void close_hosts(Hosts *hosts)
     real_place_destroy(hosts->real_place);
     store_database_close(hosts->database);
     free(hosts->processes);
+    free(hosts->letters);
 }
 
 // At the end every host is told to stop, and does so in time with everything stored.
@@ -596,7 +645,9 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
         }
         if (!hosts.calm) {
             trouble(&hosts);
+            peers_trouble(&hosts);
         } else {
+            peers_calm(&hosts);
             want_worlds(&hosts);
             check_back(&hosts);
         }
@@ -609,6 +660,7 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
         for (uint32_t i = 0; i < hosts.host_count; i++) {
             step_host(&hosts.hosts[i]);
         }
+        peers_step(&hosts);
         check_alone(&hosts);
         people_check(&hosts);
         if (hosts.now_us % 500000 == 0) {
@@ -617,6 +669,7 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
     }
     if (!hosts.failed) {
         check_saves(&hosts);
+        peers_check(&hosts);
         set_check(&hosts);
     }
     if (!hosts.failed) {
@@ -633,10 +686,16 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
                           .numbers = hosts.numbers_given,
                           .pauses = hosts.pauses,
                           .wakes = hosts.wakes,
+                          .real_switches = hosts.real_switches,
+                          .hud_starts = hosts.hud_starts,
+                          .settled_checks = hosts.settled_checks,
                           .admitted = hosts.admitted,
                           .bans = hosts.bans,
                           .sign_outs = hosts.sign_outs,
-                          .made = hosts.made};
+                          .made = hosts.made,
+                          .led = hosts.led,
+                          .ended = hosts.ended,
+                          .outages = hosts.outages};
     memcpy(result.refused, hosts.refused, sizeof result.refused);
     memcpy(result.reload_counts, hosts.reload_counts, sizeof result.reload_counts);
     memcpy(result.message, hosts.message, sizeof result.message);

@@ -17,6 +17,7 @@
 #include "core/base/rng.h"
 #include "server/control/account.h"
 #include "server/control/control.h"
+#include "server/host/host_peer.h"
 #include "server/host/host_place.h"
 #include "server/host/host_reload.h"
 #include "server/host/host_world.h"
@@ -35,6 +36,8 @@
 #define SESSIONS_MAX  32
 #define STUB_PLAYERS  6
 #define NUMBERS_MAX   65536
+#define PEERS_EVERY   2 // of the seeds with several hosts
+#define LETTERS_MAX   8192
 
 typedef struct Hosts Hosts;
 typedef struct RealWorld RealWorld;
@@ -194,6 +197,16 @@ typedef struct SimJoin {
     bool by_code;
 } SimJoin;
 
+// A question from one host to another, or its answer. A host that is dead refuses; one that stands
+// still, or cannot be reached from there, is silent.
+typedef struct SimLetter {
+    bool is_used, is_answer;
+    uint32_t from, to;
+    uint64_t from_life, due_us, tag;
+    HostPeerAsk ask;
+    HostPeerAnswer answer;
+} SimLetter;
+
 struct Hosts {
     Rng rng;
     uint64_t seed, now_us, calm_us;
@@ -222,6 +235,17 @@ struct Hosts {
     uint64_t number_highest;      // of those that a script was given
     uint8_t numbers[NUMBERS_MAX]; // 1: a script was given it
     uint64_t structures, numbers_given, pauses, wakes;
+    uint64_t real_switches, hud_starts, settled_checks;
+    // Peers: hosts of one store that place worlds and watch each other.
+    bool has_peers;
+    SigningKey keys[HOSTS_MAX]; // each has its own
+    SimLetter *letters;
+    uint32_t letter_next;
+    uint64_t cut_until_us[HOSTS_MAX][HOSTS_MAX]; // between two of them
+    uint64_t down_until_us;                      // the database accepts nothing
+    uint64_t led, ended, outages;
+    bool has_calm_outage, has_calm_kill;
+    uint64_t leases_lost, admitted_before, refused_before;
     // Scripts that change.
     uint32_t set_number;
     uint64_t next_reload;
@@ -233,12 +257,23 @@ typedef struct HostsResult {
     bool failed;
     char message[256];
     uint64_t joins, tickets, saves, begun, crashes, structures, numbers, pauses, wakes;
+    uint64_t real_switches, hud_starts, settled_checks;
     uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
     uint64_t reload_counts[HOST_RELOAD_RESULT_COUNT];
+    uint64_t led, ended, outages; // with peers
 } HostsResult;
 HostsResult hosts_run(uint64_t seed, bool verbose);
 
+void hosts_kill(Hosts *hosts, SimHost *host);
 void hosts_fail(Hosts *hosts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// --- peers.c ------------------------------------------------------------------------------------
+void peers_outside(HostOutside *outside);
+void peers_step(Hosts *hosts);    // letters that are due
+void peers_trouble(Hosts *hosts); // cuts, and a database that is away
+void peers_calm(Hosts *hosts);    // what must hold once nothing else goes wrong
+void peers_check(Hosts *hosts);
+SimHost *peers_find(Hosts *hosts, const char *address); // NULL: dead
 
 // --- people.c -----------------------------------------------------------------------------------
 void people_open(Hosts *hosts); // once, with the database
@@ -269,11 +304,17 @@ uint32_t stub_report_room(const StubProcess *process);
 bool stub_hear(StubProcess *process, StubMessage *out); // its bytes are to be freed
 
 // --- sets.c -------------------------------------------------------------------------------------
-HostPlace *set_place(Hosts *hosts); // with a new set of scripts; the caller's
+HostPlace *set_place(Hosts *hosts); // with a new set of scripts; the caller's; also of real worlds
 void set_begin(StubProcess *process, const Entry *entry);
 void set_manifest(StubProcess *process);
 void set_entry(StubProcess *process, const Entry *entry);
 void set_step(StubProcess *process);
+bool set_fails(uint32_t set);
+// For real worlds too: what a life begins with, a manifest has come, it has switched, each step.
+void set_begins_with(StubProcess *process, uint32_t set);
+void set_new_version(StubProcess *process, uint64_t version);
+void set_switched(StubProcess *process, uint32_t set, uint64_t version);
+void set_watch(StubProcess *process);
 void set_reload_something(SimHost *host);
 void set_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReloadResult result,
                   uint32_t version, const char *reason);
@@ -282,7 +323,7 @@ void set_check(Hosts *hosts); // when all is calm
 // --- real_world.c -------------------------------------------------------------------------------
 RealPlace *real_place_create(void);
 void real_place_destroy(RealPlace *place);
-HostPlace *real_place_host(const RealPlace *place); // a new one; the host's
+HostPlace *real_place_host(RealPlace *place, uint32_t set); // a new one; the caller's
 void real_begin(StubProcess *process, const HostBeginning *beginning, const WorldConfig *numbers);
 void real_step(StubProcess *process);
 void real_free(StubProcess *process);

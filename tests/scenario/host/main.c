@@ -21,10 +21,16 @@ static bool run(uint64_t seed, bool verbose, HostsResult *sum)
     sum->numbers += result.numbers;
     sum->pauses += result.pauses;
     sum->wakes += result.wakes;
+    sum->real_switches += result.real_switches;
+    sum->hud_starts += result.hud_starts;
+    sum->settled_checks += result.settled_checks;
     sum->admitted += result.admitted;
     sum->bans += result.bans;
     sum->sign_outs += result.sign_outs;
     sum->made += result.made;
+    sum->led += result.led;
+    sum->ended += result.ended;
+    sum->outages += result.outages;
     for (uint32_t i = 0; i < REFUSED_COUNT; i++) {
         sum->refused[i] += result.refused[i];
     }
@@ -54,10 +60,17 @@ static void print_sum(const HostsResult *sum)
            (unsigned long long)sum->reload_counts[HOST_RELOAD_REPLACED],
            (unsigned long long)sum->reload_counts[HOST_RELOAD_FAILED],
            (unsigned long long)sum->reload_counts[HOST_RELOAD_RESTORED]);
+    printf("peers: %llu led to another host, %llu rows of dead hosts ended, %llu outages of the "
+           "database\n",
+           (unsigned long long)sum->led, (unsigned long long)sum->ended,
+           (unsigned long long)sum->outages);
     printf("real worlds: %llu structures durable, %llu numbers of a DataStore given, %llu pauses, "
-           "%llu woken\n",
+           "%llu woken, %llu switches of scripts, %llu starts at clients, %llu looks at settled "
+           "clients\n",
            (unsigned long long)sum->structures, (unsigned long long)sum->numbers,
-           (unsigned long long)sum->pauses, (unsigned long long)sum->wakes);
+           (unsigned long long)sum->pauses, (unsigned long long)sum->wakes,
+           (unsigned long long)sum->real_switches, (unsigned long long)sum->hud_starts,
+           (unsigned long long)sum->settled_checks);
     printf(
         "people: %llu let in, %llu bans and mutes, %llu signed out, %llu worlds made; refused: "
         "%llu banned, %llu private, %llu world full, %llu own quota, %llu quota of the address\n",
@@ -99,6 +112,10 @@ int main(int argc, char **argv)
         failed += run(from + done, false, &sum) ? 0 : 1;
     }
     print_sum(&sum);
+    if (failed == 0 && done >= 2 * REAL_EVERY && sum.real_switches == 0) {
+        printf("no real world has switched to other scripts\n");
+        failed += 1;
+    }
     printf("%llu seeds passed, %llu failed\n", (unsigned long long)(done - failed),
            (unsigned long long)failed);
     return failed == 0 ? 0 : 1;

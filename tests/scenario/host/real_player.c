@@ -32,11 +32,17 @@ static void report_closed(StubProcess *process, uint64_t socket)
     (void)stub_report(process, &(ChannelReport){.type = CHANNEL_CLOSED, .socket = socket});
 }
 
-static Client *make_client(StubProcess *process, const char *ticket)
+static Client *make_client(StubProcess *process, RealPlayer *player, const char *ticket)
 {
     static ClientConfig config;
     config = client_config_default();
     config.place = process->hosts->real_place->stripped;
+    config.scripts = true;
+    config.verify = real_set_verify;
+    config.verify_user = process;
+    player->process = process;
+    player->log = (LogSink){.write = real_set_client_log, .user = player, .level_min = LOG_INFO};
+    config.script.log = &player->log;
     snprintf(config.name, sizeof config.name, "real");
     snprintf(config.ticket, sizeof config.ticket, "%s", ticket);
     Client *client = NULL;
@@ -61,7 +67,8 @@ void real_player_add(StubProcess *process, const StubMessage *message)
     }
     message->bytes[message->count] = '\0'; // there is one byte more
     *player = (RealPlayer){.connection = connect.connection, .socket = socket};
-    player->client = make_client(process, (const char *)message->bytes + CHANNEL_CONNECT_BYTES);
+    player->client =
+        make_client(process, player, (const char *)message->bytes + CHANNEL_CONNECT_BYTES);
     player->leave_us = hosts->now_us + 3000000 + rng_below(&hosts->rng, 15000000);
     client_connect(player->client, now_ms(process));
 }
@@ -287,6 +294,7 @@ static void step_player(StubProcess *process, RealPlayer *player)
         client_update(player->client, now_ms(process));
     }
     exchange(process, player);
+    real_set_check_player(process, player);
     if (now_us >= player->leave_us || client_state(player->client) == CLIENT_CLOSED) {
         real_player_gone(process, player);
     }

@@ -3,15 +3,23 @@
 #pragma once
 
 #include "core/client/client.h"
+#include "core/script/vm/vm.h"
 #include "core/world/world.h"
+#include "server/shell/rune_gate.h"
 #include "tests/scenario/host/hosts.h"
 
 #define REAL_PLAYERS_MAX  8
 #define REAL_PENDING_MAX  8
 #define REAL_REQUESTS_MAX 64
 
+#define REAL_SETS_MAX 1024
+#define REAL_VERSIONS 64 // of one life that are remembered
+#define REAL_BROKEN   "a set that fails"
+
 struct RealPlace {
     Heap heap;
+    Vm *vm;                                       // compiles sets
+    uint8_t keepers[REAL_SETS_MAX][SHA256_BYTES]; // by set: the rune that only it has
     Place *whole, *stripped;
     uint8_t *whole_data, *stripped_data;
     size_t whole_bytes, stripped_bytes;
@@ -32,6 +40,11 @@ typedef struct RealPlayer {
     RealPending pending[REAL_PENDING_MAX];
     uint64_t built[REAL_PENDING_MAX]; // of its own
     uint32_t built_count;
+    // Its scripts.
+    StubProcess *process;
+    LogSink log;
+    uint32_t hud_version; // of the manifest that Hud started with; 0: it has not
+    uint64_t playing_us;  // since when; 0: it does not
 } RealPlayer;
 
 // A save, or an increment of the DataStore, that was sent and not answered.
@@ -52,6 +65,13 @@ struct RealWorld {
     uint32_t request_count;
     bool was_checked; // after its first tick
     bool was_paused;
+    // Its scripts (real_sets.c).
+    RuneGate gate;
+    uint32_t staged_set, staged_version; // what came last
+    uint32_t version;                    // what it has switched to
+    uint64_t switched_us;                // when; 0: it began with it
+    uint32_t sets[REAL_VERSIONS];        // by version
+    uint32_t keeper_version, count_starts;
 };
 
 // --- real_player.c ------------------------------------------------------------------------------
@@ -61,3 +81,22 @@ void real_player_add(StubProcess *process, const StubMessage *message);
 void real_players_step(StubProcess *process);
 void real_player_gone(StubProcess *process, RealPlayer *player); // for the world and the host too
 void real_players_free(StubProcess *process);
+
+// --- real_sets.c --------------------------------------------------------------------------------
+void real_set_fill(RealPlace *place, uint32_t set, BuildResult *built); // its runes and manifest
+uint32_t real_set_of(const RealPlace *place, const HostPlace *host_place);
+// How a world begins: the gate, each entry before the world gets it, all are there.
+void real_set_open(StubProcess *process, const HostBeginning *beginning);
+MUST_USE Status real_set_check(StubProcess *process, const Entry *entry);
+void real_set_begun(StubProcess *process);
+void real_set_close(StubProcess *process);
+// A reload: a piece of its manifest, an entry, and what the world says of it.
+void real_set_piece(StubProcess *process, const StubMessage *message);
+void real_set_entry(StubProcess *process, const Entry *entry);
+void real_set_told(StubProcess *process, const Command *command);
+// What scripts print, and whether a client is where it should be.
+void real_set_server_log(StubProcess *process, const char *text);
+void real_set_client_log(void *user, const LogEvent *event);
+MUST_USE Status real_set_verify(void *user, const uint8_t *text, size_t bytes,
+                                const uint8_t *signature);
+void real_set_check_player(StubProcess *process, RealPlayer *player);

@@ -1,11 +1,12 @@
-// Sets of scripts of stub worlds, and reloads. A set is one script, whose rune is its number; some
-// sets fail wherever they run, and some are refused. Worlds lie about them now and then.
+// Sets of scripts, and reloads. In a stub world a set is one script, whose rune is its number; some
+// sets fail wherever they run, and some are refused by stubs, who lie about them now and then. Sets
+// of real worlds are in real_sets.c.
 //
 // Always: versions rise; what happens to a reload follows its order (host_reload.h); a set that has
 // failed in a world is never what that world begins with or comes back to; once a host has said
 // that a set failed, the world soon gets another one; in the end each world runs the set that its
 // host says, and not one that fails.
-#include "tests/scenario/host/hosts.h"
+#include "tests/scenario/host/real_world.h"
 
 #include "core/base/check.h"
 #include "core/base/sha256.h"
@@ -20,7 +21,7 @@
 #define LATE_US     12000000 // until the last good set must be back, once all is calm
 #define RESTORE_US  1000000  // the same at any time, while its host is awake
 
-static bool set_fails(uint32_t set)
+bool set_fails(uint32_t set)
 {
     return set % 4 == 3;
 }
@@ -48,12 +49,11 @@ static void write_manifest(const BuildRune *rune, BuildResult *built)
     built->manifest_bytes = writer.at;
 }
 
-HostPlace *set_place(Hosts *hosts)
+static HostPlace *stub_place(const Hosts *hosts)
 {
     BuildResult built = {.rune_count = 1, .runes = calloc(1, sizeof *built.runes)};
     BuildRune *rune = built.runes;
     ASSERT(rune != NULL);
-    hosts->set_number += 1;
     snprintf(rune->path, sizeof rune->path, "%s", SCRIPT_PATH);
     rune->bytes = malloc(16);
     ASSERT(rune->bytes != NULL);
@@ -76,6 +76,13 @@ HostPlace *set_place(Hosts *hosts)
     return place;
 }
 
+HostPlace *set_place(Hosts *hosts)
+{
+    hosts->set_number += 1;
+    return hosts->real_place != NULL ? real_place_host(hosts->real_place, hosts->set_number)
+                                     : stub_place(hosts);
+}
+
 static uint32_t read_set(const uint8_t *bytes, size_t count)
 {
     char text[16] = "";
@@ -83,8 +90,11 @@ static uint32_t read_set(const uint8_t *bytes, size_t count)
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
-static uint32_t set_of(const HostPlace *place)
+static uint32_t set_of(const Hosts *hosts, const HostPlace *place)
 {
+    if (hosts->real_place != NULL) {
+        return place != NULL ? real_set_of(hosts->real_place, place) : 0;
+    }
     return place != NULL && place->built.rune_count == 1
                ? read_set(place->built.runes[0].bytes, place->built.runes[0].count)
                : 0;
@@ -104,7 +114,7 @@ static bool has_failed_in(const StubProcess *process, uint32_t set)
     return false;
 }
 
-static void new_version(StubProcess *process, uint64_t version)
+void set_new_version(StubProcess *process, uint64_t version)
 {
     if (version <= process->set_version) {
         hosts_fail(process->hosts, "world %u: manifest %llu after %llu", process->world,
@@ -113,18 +123,23 @@ static void new_version(StubProcess *process, uint64_t version)
     process->set_version = version;
 }
 
+void set_begins_with(StubProcess *process, uint32_t set)
+{
+    process->set = process->first_set = set;
+    if (has_failed_in(process, process->set)) {
+        hosts_fail(process->hosts, "world %u begins with set %u, which has failed there",
+                   process->world, process->set);
+    }
+    process->hosts->worlds[process->world].good_sets[process->host] = process->set;
+}
+
 // What it begins with.
 void set_begin(StubProcess *process, const Entry *entry)
 {
     if (entry->type == ENTRY_SCRIPT) {
-        process->set = process->first_set = read_set(entry->bytes, entry->byte_count);
-        if (has_failed_in(process, process->set)) {
-            hosts_fail(process->hosts, "world %u begins with set %u, which has failed there",
-                       process->world, process->set);
-        }
-        process->hosts->worlds[process->world].good_sets[process->host] = process->set;
+        set_begins_with(process, read_set(entry->bytes, entry->byte_count));
     } else if (entry->type == ENTRY_RELOAD) {
-        new_version(process, entry->number);
+        set_new_version(process, entry->number);
     }
 }
 
@@ -145,6 +160,18 @@ void set_manifest(StubProcess *process)
     process->takes_set = true;
 }
 
+void set_switched(StubProcess *process, uint32_t set, uint64_t version)
+{
+    process->set = set;
+    if (has_failed_in(process, process->set)) {
+        hosts_fail(process->hosts, "world %u gets set %u again, which has failed there",
+                   process->world, process->set);
+    }
+    process->set_us = process->hosts->now_us;
+    process->failed_us = 0;
+    process->switched_version = version;
+}
+
 void set_entry(StubProcess *process, const Entry *entry)
 {
     Hosts *hosts = process->hosts;
@@ -158,26 +185,20 @@ void set_entry(StubProcess *process, const Entry *entry)
         return;
     }
     process->takes_set = false;
-    new_version(process, entry->number);
+    set_new_version(process, entry->number);
     if (set_is_refused(process->staged_set) && process->staged_set != process->first_set) {
         say(process, RELOAD_REFUSED, process->set_version);
         return;
     }
-    process->set = process->staged_set != 0 ? process->staged_set : process->set;
-    if (has_failed_in(process, process->set)) {
-        hosts_fail(hosts, "world %u gets set %u again, which has failed there", process->world,
-                   process->set);
-    }
-    process->set_us = hosts->now_us;
-    process->failed_us = 0;
+    set_switched(process, process->staged_set != 0 ? process->staged_set : process->set,
+                 process->set_version);
     process->verdict_us =
         hosts->now_us + (set_fails(process->set) ? rng_below(&hosts->rng, GOOD_US) : GOOD_US);
-    process->switched_version = process->set_version;
     say(process, RELOAD_SWITCHED, process->set_version);
 }
 
 // A set that failed does not stay: the last good one comes back, or a newer one comes.
-static void check_restored(StubProcess *process)
+void set_watch(StubProcess *process)
 {
     Hosts *hosts = process->hosts;
     const SimHost *host = &hosts->hosts[process->host];
@@ -196,13 +217,13 @@ static void check_restored(StubProcess *process)
 void set_step(StubProcess *process)
 {
     Hosts *hosts = process->hosts;
-    check_restored(process);
+    set_watch(process);
     if (process->verdict_us != 0 && hosts->now_us >= process->verdict_us) {
         process->verdict_us = 0;
         say(process, set_fails(process->set) ? RELOAD_FAILED : RELOAD_GOOD,
             process->switched_version);
     }
-    if (hosts->calm || hosts->real_place != NULL || rng_below(&hosts->rng, 3000) != 0) {
+    if (hosts->calm || rng_below(&hosts->rng, 3000) != 0) {
         return;
     }
     // A lie: about a version that is past, or a verdict of the one that runs.
@@ -223,8 +244,25 @@ static SimReload *find_reload(Hosts *hosts, uint64_t tag)
     return reload->tag == tag ? reload : NULL;
 }
 
+// A creator may have asked for it once more before it failed.
+static bool is_asked_again(const Hosts *hosts, const SimReload *reload)
+{
+    for (uint32_t i = 0; i < RELOADS_MAX; i++) {
+        const SimReload *other = &hosts->reloads[i];
+        if (other->tag > reload->tag && other->result == HOST_RELOAD_RESULT_COUNT &&
+            other->set == reload->set && other->world == reload->world &&
+            other->host == reload->host && other->life == reload->life) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void note_failed(Hosts *hosts, const SimReload *reload)
 {
+    if (is_asked_again(hosts, reload)) {
+        return;
+    }
     SimWorld *world = &hosts->worlds[reload->world];
     world->failed[world->failed_count % FAILED_MAX] =
         (SimFailed){.set = reload->set, .host = reload->host, .life = reload->life};
@@ -297,6 +335,20 @@ static uint32_t world_number(const Hosts *hosts, const HostWorld *world)
     return number;
 }
 
+static void ask(SimHost *host, HostWorld *world, uint32_t number, HostPlace *place)
+{
+    Hosts *hosts = host->hosts;
+    const uint64_t tag = ++hosts->next_reload;
+    hosts->reloads[tag % RELOADS_MAX] = (SimReload){.tag = tag,
+                                                    .set = set_of(hosts, place),
+                                                    .world = number,
+                                                    .host = host->number,
+                                                    .life = host->life,
+                                                    .result = HOST_RELOAD_RESULT_COUNT};
+    forget_failed(&hosts->worlds[number], set_of(hosts, place));
+    host_world_reload(world, place, tag);
+}
+
 // A creator saves: one world of the host gets a new set, or the one that was published last.
 void set_reload_something(SimHost *host)
 {
@@ -309,7 +361,7 @@ void set_reload_something(SimHost *host)
             break;
         }
     }
-    if (world == NULL || hosts->real_place != NULL || host_world_place(world) == NULL) {
+    if (world == NULL || host_world_place(world) == NULL) {
         return;
     }
     const uint32_t number = world_number(hosts, world);
@@ -317,15 +369,11 @@ void set_reload_something(SimHost *host)
     const bool is_new = published == NULL || rng_below(&hosts->rng, 3) > 0;
     HostPlace *place = is_new ? set_place(hosts) : host_place_hold(published);
     if (number < hosts->world_count) {
-        const uint64_t tag = ++hosts->next_reload;
-        hosts->reloads[tag % RELOADS_MAX] = (SimReload){.tag = tag,
-                                                        .set = set_of(place),
-                                                        .world = number,
-                                                        .host = host->number,
-                                                        .life = host->life,
-                                                        .result = HOST_RELOAD_RESULT_COUNT};
-        forget_failed(&hosts->worlds[number], set_of(place));
-        host_world_reload(world, place, tag);
+        ask(host, world, number, place);
+        // Who saves twice asks for the same once more, perhaps before the first has failed.
+        if (hosts->real_place != NULL && rng_below(&hosts->rng, 3) == 0) {
+            ask(host, world, number, place);
+        }
     }
     host_place_release(place);
 }
@@ -342,7 +390,7 @@ static const HostWorld *world_of(Hosts *hosts, const StubProcess *process)
 
 void set_check(Hosts *hosts)
 {
-    for (uint32_t i = 0; i < PROCESSES_MAX && hosts->real_place == NULL; i++) {
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
         const StubProcess *process = &hosts->processes[i];
         const bool runs = process->is_used && process->is_ready && !process->is_dead &&
                           !process->is_closed && !process->is_stopping;
@@ -353,9 +401,9 @@ void set_check(Hosts *hosts)
         const HostReloadView view = host_world_reload_view(world);
         if (view.is_busy) {
             hosts_fail(hosts, "world %u: a reload does not end", process->world);
-        } else if (set_of(host_world_place(world)) != process->set) {
+        } else if (set_of(hosts, host_world_place(world)) != process->set) {
             hosts_fail(hosts, "world %u runs set %u, and its host says %u", process->world,
-                       process->set, set_of(host_world_place(world)));
+                       process->set, set_of(hosts, host_world_place(world)));
         } else if (process->set_us != 0 && set_fails(process->set) &&
                    process->set != hosts->worlds[process->world].good_sets[process->host] &&
                    process->set_us + LATE_US < hosts->now_us) {

@@ -65,6 +65,11 @@ static const char *const server_script =
     "    body:SetAttribute('secret', n, {private = true})\n"
     "    if n % 60 == 0 then body:AddTag('even') else body:RemoveTag('even') end\n"
     "    if n % 90 == 0 then body:SetAttribute('word', nil) end\n"
+    "    local sign = World.Find('Sign')\n" // a part of the scene: it takes no slot
+    "    sign:SetAttribute('last', n)\n"
+    "    sign:SetAttribute('secret', n, {private = true})\n"
+    "    if n % 60 == 0 then sign:AddTag('even') else sign:RemoveTag('even') end\n"
+    "    if n % 50 == 0 then sign:MoveTo(Vector3.new(12, 1 + n % 3, 12), 0.5) end\n"
     "  end\n"
     "  Network.FireClient(player, 'answer', n, hits)\n"
     "  local count = visits:IncrementAsync('hellos', 1)\n"
@@ -75,6 +80,15 @@ static const char *const server_script =
     "  print('STORED')\n"
     "end)\n"
     "Network.OnInvoke('double', function(player, n) return n * 2 end)\n";
+static const char scripts_scene[] =
+    "{\"format\": 1,\n"
+    " \"terrain\": [{\"min\": [-32, -4, -32], \"max\": [31, -1, 31], \"kind\": \"grass\"}],\n"
+    " \"entities\": [\n"
+    "  {\"id\": 1, \"type\": \"spawn\", \"transform\": {\"position\": [4, 0, 0]}},\n"
+    "  {\"id\": 2, \"type\": \"spawn\", \"transform\": {\"position\": [-3, 0, 3]}},\n"
+    "  {\"id\": 3, \"name\": \"Sign\", \"type\": \"part\", \"shape\": {\"size\": [1, 1, 1]},\n"
+    "   \"attributes\": {\"last\": 0}, \"tags\": [\"made\"],\n"
+    "   \"transform\": {\"position\": [12, 1, 12]}}]}\n";
 static const char *const client_script =
     "local n, last = 0, 0\n"
     "Network.OnServerEvent('answer', function(back, hits)\n"
@@ -478,6 +492,7 @@ static void load_places(Net *net)
     static char changed[8192];
     const char *place = net->scenario->course ? TEST_PLACE_COURSE : TEST_PLACE_FLAT;
     const char *scene = net->scenario->course ? TEST_PLACE_COURSE_SCENE : TEST_PLACE_FLAT_SCENE;
+    scene = net->scenario->scripts ? scripts_scene : scene;
     scene = net->scenario->reloads ? reload_scene : scene;
     change_place(net->scenario, place, changed, sizeof changed);
     place = changed;

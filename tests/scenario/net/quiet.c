@@ -4,6 +4,8 @@
 #include "core/world/world_inside.h"
 #include "tests/scenario/net/net_inside.h"
 
+#include <string.h>
+
 #define CALM_WITHIN_US 50000
 #define COME_BACK_US   200000
 #define FILLED_US      1200000 // after a welcome a picture is complete
@@ -111,6 +113,25 @@ static float reach_of(const Entity *entity)
     return entity_has_shape(entity) ? vec3_length(entity->part.placed.half) : 0;
 }
 
+static bool is_scene_part(const Sim *sim, uint64_t net_id)
+{
+    return net_id <= scene_part_count(sim_scene(sim));
+}
+
+// A part of the scene that was moved and rests is where the patch of its cell has put it.
+static void check_moved_part(Net *net, const NetClient *client, const Entity *truth)
+{
+    const Sim *known = client_sim(client->client);
+    const Entity *own = sim_entity(known, sim_find(known, truth->net_id));
+    const Vec3 at =
+        own != NULL ? own->position
+                    : scene_part(sim_scene(known), (uint32_t)truth->net_id - 1)->placed.position;
+    if (memcmp(&at, &truth->position, sizeof at) != 0) {
+        net_fail(net, "client %u has part %llu elsewhere than the world", client->index,
+                 (unsigned long long)truth->net_id);
+    }
+}
+
 static void check_known(Net *net, const NetClient *client, Vec3 eye)
 {
     Sim *sim = world_sim(net->world);
@@ -122,6 +143,12 @@ static void check_known(Net *net, const NetClient *client, Vec3 eye)
         const uint32_t slot = slot_of(client, entity->net_id);
         if (net_is_server_only(net, entity->net_id)) {
             continue; // spy.c checks that no client gets it
+        }
+        if (slot == UINT32_MAX && is_scene_part(sim, entity->net_id)) {
+            if (distance < net->whole->view_radius * INSIDE_PART && !entity->removing) {
+                check_moved_part(net, client, entity);
+            }
+            continue;
         }
         if (slot == UINT32_MAX) {
             if (distance < net->whole->view_radius * INSIDE_PART && !entity->removing) {
@@ -144,7 +171,7 @@ static void check_unknown(Net *net, const NetClient *client, Vec3 eye)
          slot = client_next(client->client, slot)) {
         const ClientEntity shown = client_entity(client->client, slot);
         const Entity *entity = sim_entity(sim, sim_find(sim, shown.net_id));
-        if (shown.kind == NET_SCENE_PART || shown.kind == NET_PROJECTILE) {
+        if (shown.kind == NET_PROJECTILE) {
             continue;
         }
         if (entity == NULL) {
@@ -162,7 +189,7 @@ static void check_unknown(Net *net, const NetClient *client, Vec3 eye)
          handle = sim_next(known, handle, ENTITY_MASK_ALL)) {
         const uint64_t net_id = sim_entity(known, handle)->net_id;
         if (slot_of(client, net_id) == UINT32_MAX && net_id != client->spy.own &&
-            sim_entity(known, handle)->type != ENTITY_PROJECTILE) {
+            !is_scene_part(known, net_id) && sim_entity(known, handle)->type != ENTITY_PROJECTILE) {
             net_fail(net, "client %u has %llu in its sim and was not told of it", client->index,
                      (unsigned long long)net_id);
         }
@@ -299,20 +326,33 @@ static uint32_t attributes_apart(const AttributeTable *from, const AttributeTabl
     return apart;
 }
 
-static void check_all_attributes(Net *net, const NetClient *client)
+static void check_attributes(Net *net, const NetClient *client, uint64_t net_id)
+{
+    const AttributeTable *truth = authority_attributes(net->world->authority);
+    const AttributeTable *own = view_attributes(client_script_view(client->client));
+    if (attributes_apart(truth, own, net_id) > 0 || attributes_apart(own, truth, net_id) > 0) {
+        net_fail(net, "client %u has other attributes or tags of %llu than the server",
+                 client->index, (unsigned long long)net_id);
+    }
+}
+
+// Those of what is in sight, and of the parts of the scene near enough that their cells are told.
+static void check_all_attributes(Net *net, const NetClient *client, Vec3 eye)
 {
     View *view = client_script_view(client->client);
     if (view == NULL) {
         return;
     }
-    const AttributeTable *truth = authority_attributes(net->world->authority);
     for (uint32_t slot = client_next(client->client, UINT32_MAX); slot != UINT32_MAX;
          slot = client_next(client->client, slot)) {
-        const uint64_t net_id = client_entity(client->client, slot).net_id;
-        if (attributes_apart(truth, view_attributes(view), net_id) > 0 ||
-            attributes_apart(view_attributes(view), truth, net_id) > 0) {
-            net_fail(net, "client %u has other attributes or tags of %llu than the server",
-                     client->index, (unsigned long long)net_id);
+        check_attributes(net, client, client_entity(client->client, slot).net_id);
+    }
+    const Sim *sim = world_sim(net->world);
+    for (uint32_t i = 0; i < scene_part_count(sim_scene(sim)); i++) {
+        const Vec3 at = scene_part(sim_scene(sim), i)->placed.position;
+        if (vec3_length(vec3_sub(at, eye)) < net->whole->view_radius &&
+            !sim_part_is_hidden(sim, i)) {
+            check_attributes(net, client, (uint64_t)i + 1);
         }
     }
 }
@@ -344,7 +384,7 @@ static void check_client(Net *net, const NetClient *client)
     check_unknown(net, client, body->position);
     check_terrain(net, client, body->position);
     check_roster(net, client);
-    check_all_attributes(net, client);
+    check_all_attributes(net, client, body->position);
     watch_end(net, client);
 }
 

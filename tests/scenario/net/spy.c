@@ -178,10 +178,11 @@ static void look_event(void *user, uint64_t tick, const uint8_t *bytes, size_t c
         net_fail(look->net, "an event of tick %llu in a frame of tick %llu",
                  (unsigned long long)tick, (unsigned long long)look->tick);
     }
-    // Versions of chunks are for the client itself.
+    // Versions of chunks and of cells are for the client itself.
     look->event_bytes += count + EVENT_EXTRA_BYTES;
     look->client->spy.frame_events[look->client->spy.message_sent % FRAME_MEMORY] +=
-        message.number != MESSAGE_CHUNK_VERSIONS;
+        message.number != MESSAGE_CHUNK_VERSIONS && message.number != MESSAGE_PATCH_VERSIONS &&
+        message.number != MESSAGE_SCENE_FOLDED;
     const MessageRow *row = message_row(message.number);
     switch (message.number) {
     case MESSAGE_PROJECTILE_HIT:

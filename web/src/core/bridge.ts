@@ -4,6 +4,7 @@
 //
 // It runs in a web worker and, for the tests, under Node.
 
+import { packFiles } from './packed_files.ts';
 import { readValues, type Value } from './value.ts';
 import type { Proof } from './verify.ts';
 
@@ -21,6 +22,10 @@ interface Exports {
 
     checkScript(packed: Address, bytes: number): Address;
     loadScene(packed: Address, bytes: number): Handle;
+    loadCompiled(packed: Address, bytes: number, compiled: Address, compiledBytes: number, kept: Address,
+        keptBytes: number, runes: Address, runeBytes: number): Handle;
+    worldKeep(world: Handle): Address;
+    worldRunes(world: Handle): Address;
     applyDiff(host: Handle, json: Address, bytes: number): number;
     worldEdit(host: Handle, json: Address, bytes: number): number;
     worldDestroy(host: Handle): void;
@@ -47,6 +52,7 @@ interface Exports {
     clientOutput(client: Handle): Address;
     clientOutputTake(client: Handle): void;
     clientState(client: Handle): number;
+    clientResumeToken(client: Handle): Address;
     clientClosedReason(client: Handle): Address;
     clientOutdated(client: Handle): number;
     clientWants(client: Handle, most: number): Address;
@@ -413,6 +419,23 @@ export class Core {
         return new CoreWorld(this, this.raw, handle);
     }
 
+    // The same from a place that is compiled already (StudioDocument.compile): of the files place.json and
+    // the scripts are needed. `before` is the world that this one replaces, in this or another instance of the
+    // module: its rows go along, and the runes of scripts that did not change. Runes run as they are, so they are
+    // taken from there and from nowhere else.
+    createCompiledWorld(files: Map<string, Uint8Array>, compiled: Uint8Array, before?: CoreWorld): CoreWorld {
+        const kept = before?.keep() ?? new Uint8Array();
+        const runes = before?.runes() ?? new Uint8Array();
+        const packed = packFiles(files);
+        const handle = this.withBytes(packed, (at) => this.withBytes(compiled, (compiledAt) =>
+            this.withBytes(kept, (keptAt) => this.withBytes(runes, (runesAt) => this.raw.loadCompiled(at, packed.length,
+                compiledAt, compiled.length, keptAt, kept.length, runesAt, runes.length)))));
+        if (handle === 0) {
+            throw new Error(this.error());
+        }
+        return new CoreWorld(this, this.raw, handle);
+    }
+
     // What a build says about one Lua script of a place. Of the other files place.json is read, and
     // the names of the scripts; what is in those may be left out. Throws for a file that is no Lua.
     checkScript(path: string, files: Map<string, Uint8Array>): ScriptCheck {
@@ -488,22 +511,6 @@ export class Core {
     }
 }
 
-function packFiles(files: Map<string, Uint8Array>): Uint8Array {
-    const names = [...files].map(([path, data]) => ({ path: utf8.encode(path), data }));
-    const packed = new Uint8Array(
-        names.reduce((sum, file) => sum + 8 + file.path.length + file.data.length, 0));
-    const view = new DataView(packed.buffer);
-    let at = 0;
-    for (const { path, data } of names) {
-        for (const part of [path, data]) {
-            view.setUint32(at, part.length, true);
-            packed.set(part, at + 4);
-            at += 4 + part.length;
-        }
-    }
-    return packed;
-}
-
 export class CoreClient {
     private readonly core: Core;
     private readonly raw: Exports;
@@ -554,6 +561,11 @@ export class CoreClient {
 
     closedReason(): string {
         return this.core.takeText(this.raw.clientClosedReason(this.handle));
+    }
+
+    // What a client that takes this one's place brings along (ClientConfig.resumeToken).
+    resumeToken(): string {
+        return this.core.takeText(this.raw.clientResumeToken(this.handle));
     }
 
     // The session ended because page and world are of different versions: loading the page again
@@ -884,6 +896,24 @@ export class CoreWorld {
             throw new Error(this.core.error());
         }
         return done === 0;
+    }
+
+    // What a world that replaces this one begins with: its rows, and what scripts stored.
+    keep(): Uint8Array<ArrayBuffer> {
+        const at = this.raw.worldKeep(this.handle);
+        if (at === 0) {
+            throw new Error(this.core.error());
+        }
+        return this.core.takeBytes(at);
+    }
+
+    // Of its scripts, compiled; for createCompiledWorld alone.
+    runes(): Uint8Array<ArrayBuffer> {
+        const at = this.raw.worldRunes(this.handle);
+        if (at === 0) {
+            throw new Error(this.core.error());
+        }
+        return this.core.takeBytes(at);
     }
 
     scene(): Uint8Array<ArrayBuffer> {

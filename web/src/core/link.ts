@@ -19,6 +19,7 @@ const BACKOFF_MS = [300, 700, 1500, 3000, 5000, 8000];
 const GIVE_UP_MS = 10 * 60_000;
 const LIST_MS = 250; // how often the client is asked what it lacks
 const SHOW_MS = 100; // how often the progress of downloads is told
+const SOON_MS = 100; // a world that moves to another host is there at once
 const FULL_MS = 10_000; // between two times that a full world is asked for room
 // A world answers pings every second: this long without a word, the connection is dead, although
 // nobody has said so. After a network changed, or a pause, there is less patience.
@@ -131,6 +132,8 @@ export class Link {
             this.signedIn = false;
             this.token = '';
             await this.start();
+        } else if (this.channel === 'draft' && (error.status === 404 || error.code === 'draft_denied')) {
+            this.say('closed', words.draftDenied); // whether there is one is not told
         } else {
             this.say('closed', sentence(error.message));
         }
@@ -308,11 +311,11 @@ export class Link {
                 this.report({ type: 'outdated' });
             }
         } else {
-            void this.retry(reason?.text ?? why, reason?.trouble);
+            void this.retry(reason?.text ?? why, reason?.trouble, reason?.soon);
         }
     }
 
-    private async retry(why: string, trouble?: Trouble): Promise<void> {
+    private async retry(why: string, trouble?: Trouble, soon = false): Promise<void> {
         const now = performance.now();
         this.lostMs = this.lostMs === 0 ? now : this.lostMs;
         this.trouble = trouble;
@@ -321,6 +324,7 @@ export class Link {
             return;
         }
         const base = trouble === 'full' ? FULL_MS
+            : soon ? SOON_MS
             : BACKOFF_MS[Math.min(this.attempts, BACKOFF_MS.length - 1)] ?? 0;
         this.attempts += 1;
         // Not everybody at once when a world comes back.

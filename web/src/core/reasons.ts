@@ -6,7 +6,8 @@ const WORDS: Record<string, string> = words.reasons;
 
 // Those after which trying again may help.
 const PASSING = new Set([
-    'auth_failed', 'handshake_timeout', 'world_full', 'busy', 'stopping', 'stopped', 'behind',
+    'auth_failed', 'handshake_timeout', 'world_full', 'busy', 'stopping', 'stopped', 'moved',
+    'behind',
     'internal',
 ]);
 
@@ -15,6 +16,7 @@ const TROUBLES: Record<string, Trouble> = { world_full: 'full', replaced: 'repla
 export interface Reason {
     text: string;
     passing: boolean;
+    soon: boolean; // trying again at once helps
     trouble?: Trouble;
 }
 
@@ -31,5 +33,5 @@ export function explain(reason: string): Reason {
     const rest = colon < 0 ? '' : reason.slice(colon + 1).trim();
     const text = WORDS[code] ?? (rest === '' ? words.ended : sentence(rest));
     const trouble = TROUBLES[code];
-    return { text, passing: PASSING.has(code), ...trouble === undefined ? {} : { trouble } };
+    return { text, passing: PASSING.has(code), soon: code === 'moved', ...trouble === undefined ? {} : { trouble } };
 }

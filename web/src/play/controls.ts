@@ -68,6 +68,7 @@ export class Controls {
     takesFire: (() => void) | null = null; // what a press of Fire does instead, and of the second
     takesSecond: (() => void) | null = null; // button of the mouse
     onButtons: () => void = () => {}; // touch or gamepad: other buttons are down than before
+    readonly fires = signal(false); // Fire does something in this place: there is a weapon, or a script asks for it
     readonly runs = signal(false); // with the setting that a press is enough
     readonly touch = new Held((pressed) => this.held(pressed));
     readonly pad = new Held((pressed) => this.held(pressed));

@@ -114,6 +114,11 @@ export class Dress {
         this.pictures.look(sees, nowMs);
     }
 
+    // For who draws only when something has changed: there is more to fetch, if it is in sight.
+    get isDue(): boolean {
+        return this.models.isDue || this.pictures.isDue;
+    }
+
     private cover(thing: Dressed, map: THREE.Texture): void {
         const { id, place, shape, opacity, position, rotation, half, colour } = thing;
         const key = `${place} ${shape} ${opacity} ${map.id}`;

@@ -123,6 +123,10 @@ export class ModelsView {
         this.wanted.look(sees, nowMs);
     }
 
+    get isDue(): boolean {
+        return this.wanted.isDue;
+    }
+
     // Another scene: nothing of this one is left.
     clear(): void {
         [...this.drawn.keys()].forEach((id) => this.undraw(id));

@@ -5,10 +5,10 @@ import { effect } from '@preact/signals';
 import { ROW, type ClientEvent, type ClientStats, type Fault, type Place, type Triple }
     from '../core/bridge.ts';
 import type { CacheStats } from '../core/cache.ts';
-import type { Frame, FromWorker, LinkStats, Status, ToWorker } from '../core/channel.ts';
+import type { Checked, Frame, FromWorker, LinkStats, Status, ToWorker } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
 import { sentence } from '../core/reasons.ts';
-import { DiagnosticList } from '../ui/diagnostics.ts';
+import type { DiagnosticList } from '../ui/diagnostics.ts';
 import { assetLine, assetRow, downloadLine } from '../ui/downloads.ts';
 import { element } from '../ui/element.ts';
 import { FaultList, isDevelopment } from '../ui/faults.ts';
@@ -36,9 +36,10 @@ import { ShownTrees } from './shown.ts';
 import { Standing } from './standing.ts';
 import { TYPE_STRUCTURE } from './shapes.ts';
 import { Sounds } from './sound.ts';
-import { BodySounds } from './sound_bodies.ts';
+import type { BodySounds } from './sound_bodies.ts';
 import { watchVersion } from './version.ts';
 import { View, type Drawn, type Scenery } from './view.ts';
+import { tellStudio } from '../ui/studio_frame.ts';
 import { words } from '../ui/words.ts';
 
 const ROSTER_MS = 3000;
@@ -83,7 +84,7 @@ export class PlayPage {
     private readonly healthMeter = element('health', HTMLDivElement);
     private readonly grab = element('grab', HTMLParagraphElement);
     private readonly faults = new FaultList(element('faults', HTMLOListElement));
-    private readonly diagnostics = new DiagnosticList(element('diagnostics', HTMLOListElement));
+    private diagnostics: Promise<DiagnosticList> | null = null; // once scripts were checked
     private overlay: LoadedOverlay | null = null; // once it was asked for
     private readonly standing = new Standing();
     private readonly controls = new Controls(this.canvas);
@@ -110,8 +111,7 @@ export class PlayPage {
     private readonly shown = new ShownTrees();
     private readonly mayFlash = (): boolean => this.view.guard.allow(this.view.clock);
     readonly sounds = new Sounds(this.assets);
-    private readonly bodySounds = new BodySounds((name, p, volume) =>
-        this.sounds.made(name, p, volume));
+    private bodySounds: BodySounds | null | undefined; // null: on its way, with the first picture
     private readonly screen = new Screen(element('screen', HTMLDivElement), {
         people: this.people,
         chat: this.chat,
@@ -240,10 +240,26 @@ export class PlayPage {
             const dropped = [...event.dataTransfer.items].map((item) =>
                 [item.webkitGetAsEntry(), item.getAsFile()] as const);
             import('../ui/drop.ts').then(({ readDropped }) => readDropped(dropped)).then((files) => this.check(files),
-                (error: unknown) => this.diagnostics.show({
+                (error: unknown) => this.showChecked({
                     type: 'checked', scripts: 0, diagnostics: [], failure: String(error),
                 }));
         }
+    }
+
+    private showChecked(checked: Checked): void {
+        this.diagnostics ??= import('../ui/diagnostics.ts').then(({ DiagnosticList: List }) =>
+            new List(element('diagnostics', HTMLOListElement)));
+        void this.diagnostics.then((list) => list.show(checked));
+    }
+
+    private hearBodies(frame: Frame, seconds: number): void {
+        if (this.bodySounds === undefined) {
+            this.bodySounds = null;
+            void import('./sound_bodies.ts').then(({ BodySounds: Bodies }) => {
+                this.bodySounds = new Bodies((name, p, volume) => this.sounds.made(name, p, volume));
+            });
+        }
+        this.bodySounds?.update(frame.own, frame.movers, seconds);
     }
 
     private makeWorker(): Runner {
@@ -326,6 +342,7 @@ export class PlayPage {
                 }
                 this.standing.room = message.code;
                 this.standing.world = message.worldId;
+                tellStudio({ kind: 'room', world: message.worldId });
                 if (this.overlay !== null) {
                     this.overlay.more.room = message.code;
                 }
@@ -354,6 +371,7 @@ export class PlayPage {
                 this.frame = message;
                 this.view.show(message.moments);
                 this.controls.turn(message.own[12] ?? 0);
+                this.controls.fires.value = message.own[13] === 1;
                 this.waiting = false;
                 break;
             case 'nothing':
@@ -375,10 +393,11 @@ export class PlayPage {
                 message.faults.forEach((fault) => this.faults.add(fault));
                 break;
             case 'checked':
-                this.diagnostics.show(message);
+                this.showChecked(message);
                 break;
             case 'log':
                 message.lines.forEach((line) => console.info(line));
+                tellStudio({ kind: 'log', lines: message.lines });
                 break;
             case 'stats':
                 this.stats = message.stats;
@@ -410,7 +429,7 @@ export class PlayPage {
         this.controls.active = playing;
         if (!playing) {
             this.sounds.silence();
-            this.bodySounds.reset();
+            this.bodySounds?.reset();
             this.screen.menu.value = 'closed';
             this.chat.isOpen.value = false;
             this.controls.release();
@@ -770,7 +789,7 @@ export class PlayPage {
                     : this.people.bodies.value, seconds);
             this.shown.settle(this.mayFlash);
             placeAbove((entity) => this.view.above(entity));
-            this.bodySounds.update(this.frame.own, this.frame.movers, seconds);
+            this.hearBodies(this.frame, seconds);
             this.sounds.update(this.view.cameraNumbers(), (entity) => this.placeOf(entity));
         }
     }

@@ -104,6 +104,11 @@ export class Wanted<T> {
         }
     }
 
+    // Something that is not here yet may be in sight by now: look has to be called once more.
+    get isDue(): boolean {
+        return [...this.entries.values()].some(({ phase, users }) => phase === 'away' && users.size > 0);
+    }
+
     // Another list of files, or another scene: nothing of this one is kept.
     clear(): void {
         const old = this.entries;

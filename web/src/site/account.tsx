@@ -30,9 +30,23 @@ function Panel({ title, children }: { title: string; children: JSX.Element | (JS
     return <section class="panel"><h2>{title}</h2>{children}</section>;
 }
 
+// A link and no request: the browser goes to the issuer and comes back.
+function IssuerSignIn({ name, next }: { name: string; next: string }): JSX.Element {
+    return (
+        <Panel title={words.issuer.signIn(name)}>
+            <p class="soft">{words.issuer.hint(name)}</p>
+            <p class="ways">
+                <a class="button" href={`/login/issuer${next === '' ? '' : `?next=${encodeURIComponent(next)}`}`}>
+                    {words.issuer.signIn(name)}</a>
+                <a class="button quiet" href="/logout/issuer">{words.issuer.signOut}</a>
+            </p>
+        </Panel>
+    );
+}
+
 // For who is nobody yet, or a guest.
-function Ways({ session, done, given }: {
-    session: Session; done: () => void; given: (name: string, codes: string[]) => void;
+function Ways({ session, next, done, given }: {
+    session: Session; next: string; done: () => void; given: (name: string, codes: string[]) => void;
 }): JSX.Element {
     const isGuest = session.signed_in;
     const isOpen = session.registration === 'open';
@@ -41,6 +55,7 @@ function Ways({ session, done, given }: {
     </Panel>;
     return (
         <div class="two">
+            {session.issuer !== undefined && <IssuerSignIn name={session.issuer} next={next} />}
             {isGuest && isOpen && register}
             <Panel title={words.signIn.title}><SignIn done={done} /><Recover done={done} /></Panel>
             {!(isGuest && isOpen) && register}
@@ -135,8 +150,8 @@ export function AccountPage({ session, query }: { session: Session | null; query
             {isSignedOut && <h1>{words.welcome}</h1>}
             {said !== '' && <p class="wrong" role="alert">{said}</p>}
             {!isSignedOut && <OwnAccount session={session}
-                ways={session.is_guest === true && <Ways session={session} done={done} given={given} />} />}
-            {isSignedOut && <Ways session={session} done={done} given={given} />}
+                ways={session.is_guest === true && <Ways session={session} next={next} done={done} given={given} />} />}
+            {isSignedOut && <Ways session={session} next={next} done={done} given={given} />}
         </div>
     );
 }

@@ -48,7 +48,7 @@ function Head({ session }: { session: Session }): JSX.Element {
                 <a class="button" href="/">{words.toDiscover}</a>
                 {(isOperator || hasRole(session, 'creator')) &&
                     <a class="button quiet" href="/create">{words.toPlaces}</a>}
-                {(isOperator || hasRole(session, 'teacher')) &&
+                {(isOperator || session.is_pupil === true || hasRole(session, 'teacher')) &&
                     <a class="button quiet" href="/class">{words.toClass}</a>}
                 {isOperator && <a class="button quiet" href="/operator">{words.toOperator}</a>}
                 <Act text={words.signOut} act={() => signOut('/')} />
@@ -70,17 +70,41 @@ function Name({ session }: { session: Session }): JSX.Element {
     );
 }
 
-function Password(): JSX.Element {
+// Who came by an issuer may have no password yet.
+function Password({ mayHaveNone }: { mayHaveNone: boolean }): JSX.Element {
     return (
         <Form name="password" button={words.change.button} done={words.change.done} fields={[
-            { name: 'old', label: words.change.old, hint: words.change.oldHint, type: 'password',
-                autocomplete: 'current-password', max: 256 },
+            { name: 'old', label: words.change.old, type: 'password', optional: mayHaveNone,
+                ...(mayHaveNone ? { hint: words.change.oldHint } : {}), autocomplete: 'current-password', max: 256 },
             newPassword('new', words.change.fresh)]}
             at={(code) => code === 'wrong_credentials' ? 'old'
                 : ['invalid_password', 'common_password'].includes(code) ? 'new' : ''}
             act={async (values) => {
                 await send('POST', '/api/account/password', { old: values.old, new: values.new });
             }} />
+    );
+}
+
+// --- the issuer ----------------------------------------------------------------------------------------
+
+interface IssuerLink { name: string; linked: boolean; has_password: boolean; link: string }
+
+function IssuerSection(): JSX.Element | null {
+    const { value, failure, again } = useLoaded<IssuerLink>('/api/account/issuer');
+    if (value === null) {
+        return failure === null ? null : <Trouble failure={failure} again={again} />;
+    }
+    return (
+        <Section title={value.name}>
+            <p>{value.linked ? words.issuer.linked : words.issuer.unlinked}</p>
+            {value.linked && !value.has_password && <p class="soft">{words.issuer.setFirst}</p>}
+            <p class="ways">{value.linked
+                ? <Act text={words.issuer.unlink} act={async () => {
+                    await send('POST', '/api/account/issuer/unlink', {});
+                    again();
+                }} />
+                : <a class="button" href={value.link}>{words.issuer.link}</a>}</p>
+        </Section>
     );
 }
 
@@ -158,7 +182,7 @@ function Access({ session }: { session: Session }): JSX.Element {
                 {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
                 <SignIns rows={rows.filter(({ kind }) => kind === 'session')} changed={list.again} />
             </Section>
-            {session.is_guest !== true && <Section title={words.tokens.title}>
+            {session.is_guest !== true && session.is_pupil !== true && <Section title={words.tokens.title}>
                 <p class="soft">{words.tokens.hint}</p>
                 {list.value !== null && tokens.length === 0 && <p>{words.tokens.none}</p>}
                 <SignIns rows={tokens} changed={list.again} />
@@ -273,7 +297,7 @@ function Places(): JSX.Element {
     );
 }
 
-function Data({ isGuest }: { isGuest: boolean }): JSX.Element {
+function Data({ isGuest, isPupil }: { isGuest: boolean; isPupil: boolean }): JSX.Element {
     const sure: Field = { name: 'sure', label: words.end.sure, type: 'checkbox' };
     const password: Field = {
         name: 'password', label: words.end.password, type: 'password', autocomplete: 'current-password', max: 256,
@@ -285,7 +309,7 @@ function Data({ isGuest }: { isGuest: boolean }): JSX.Element {
                 <p><a class="button quiet" href="/api/account/export" download="sandlot-account.json">
                     {words.data.button}</a></p>
             </Section>
-            <Section title={words.end.title}>
+            {isPupil ? <Section title={words.end.title}><p>{words.end.pupil}</p></Section> : <Section title={words.end.title}>
                 <p class="soft">{isGuest ? words.end.guestHint : words.end.hint}</p>
                 <Form name="delete" button={words.end.button} quiet
                     fields={isGuest ? [sure] : [password, sure]}
@@ -294,26 +318,30 @@ function Data({ isGuest }: { isGuest: boolean }): JSX.Element {
                         await send('DELETE', '/api/account', isGuest ? {} : { password: values.password });
                         leave('/');
                     }} />
-            </Section>
+            </Section>}
         </>
     );
 }
 
 export function OwnAccount({ session, ways }: { session: Session; ways: JSX.Element | false }): JSX.Element {
     const isGuest = session.is_guest === true;
+    const isPupil = session.is_pupil === true;
     return (
         <>
             <Head session={session} />
             {ways}
             <Looks session={session} />
             <div class="own">
-                {!isGuest && <Section title={words.profile.title}><Name session={session} /></Section>}
-                {!isGuest && <Section title={words.change.title}><Password /></Section>}
+                {!isGuest && <Section title={words.profile.title}>
+                    {session.may_rename === false ? <p>{words.profile.closed}</p> : <Name session={session} />}</Section>}
+                {!isGuest && <Section title={words.change.title}>
+                    {isPupil ? <p>{words.change.pupil}</p> : <Password mayHaveNone={session.issuer !== undefined} />}</Section>}
+                {!isGuest && session.issuer !== undefined && <IssuerSection />}
                 <Access session={session} />
                 {(hasRole(session, 'operator') || hasRole(session, 'teacher')) && <Invite session={session} />}
                 <Blocks />
                 {!isGuest && <Places />}
-                <Data isGuest={isGuest} />
+                <Data isGuest={isGuest} isPupil={isPupil} />
             </div>
         </>
     );

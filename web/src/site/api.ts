@@ -1,6 +1,8 @@
 // What the site asks the server for. A GET is remembered with its ETag, so that going back shows at once
 // what was there and asks only whether it has changed.
 
+import { words } from './words.ts';
+
 // Messages of the API begin small and have no full stop. A first word that is no plain word, such as the
 // name of a file, stays as it is.
 function sentence(text: string): string {
@@ -53,8 +55,10 @@ async function failure(answer: Response): Promise<Failure> {
     const body = await answer.json().catch(() => ({})) as
         { error?: { code?: string; message?: string } };
     const retry = Number(answer.headers.get('Retry-After') ?? 0);
-    return new Failure(answer.status, body.error?.code ?? '',
-        body.error?.message ?? `the server answered ${answer.status}`,
+    const code = body.error?.code ?? '';
+    // What the API says of it is for programs: which header a token goes into.
+    return new Failure(answer.status, code, code === 'auth_required' ? words.signInFirst
+        : body.error?.message ?? `the server answered ${answer.status}`,
         Number.isFinite(retry) ? retry : 0);
 }
 
@@ -115,7 +119,10 @@ export interface Session {
     shown_name?: string;
     is_guest?: boolean;
     roles?: string[];
+    is_pupil?: boolean; // a child's account, made by a class
+    may_rename?: boolean;
     registration?: 'open' | 'invite';
+    issuer?: string; // the name of the issuer at which people may sign in
 }
 
 export interface PlaceCard {

@@ -11,7 +11,7 @@ import { Reader } from './class_reader.tsx';
 import { PupilView } from './class_pupil.tsx';
 import { TeacherView } from './class_teacher.tsx';
 import { Trouble, useLoaded } from './parts.tsx';
-import { go } from './route.ts';
+import { go, signInPath } from './route.ts';
 import { words as site } from './words.ts';
 import { words } from './words_class.ts';
 
@@ -22,13 +22,16 @@ function addressOf(id: string): string {
 function NewClass(): JSX.Element {
     const [name, setName] = useState('');
     const [said, setSaid] = useState('');
+    const [isBusy, setBusy] = useState(false);
     const make = async (event: Event): Promise<void> => {
         event.preventDefault();
+        setBusy(true);
         try {
             const made = await send<SchoolClass>('POST', '/api/classes', { name: name.trim() });
             go(addressOf(made.class_id));
         } catch (cause) {
             setSaid(messageOf(cause));
+            setBusy(false);
         }
     };
     return (
@@ -38,7 +41,7 @@ function NewClass(): JSX.Element {
                 aria-invalid={said !== ''} aria-describedby="class-said"
                 onInput={(event) => { setName(event.currentTarget.value); setSaid(''); }} />
             <p id="class-said" class="wrong said" role="alert">{said}</p>
-            <button class="button" type="submit">{words.make}</button>
+            <button class="button" type="submit" disabled={isBusy}>{words.make}</button>
         </form>
     );
 }
@@ -61,12 +64,15 @@ function SignInFirst(): JSX.Element {
             <h1>{words.title}</h1>
             <p>{words.what}</p>
             <p>{words.signInFirst}</p>
-            <p><a class="button" href="/account">{words.signIn}</a></p>
+            <p><a class="button" href={signInPath()}>{words.signIn}</a></p>
         </div>
     );
 }
 
 function Classes({ session }: { session: Session }): JSX.Element {
+    useEffect(() => {
+        document.title = `${words.title} · ${site.name}`;
+    }, []);
     const list = useLoaded<{ classes: SchoolClass[]; may_make: boolean }>('/api/classes');
     if (list.failure !== null) {
         return <Trouble failure={list.failure} again={list.again} />;

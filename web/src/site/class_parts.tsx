@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { Failure, get } from './api.ts';
+import { messageOf } from './message.ts';
 import type { Loaded } from './parts.tsx';
 import { words } from './words_class.ts';
 
@@ -61,9 +62,7 @@ export function sorted(people: Person[]): Person[] {
     return [...people].sort((a, b) => byName.compare(nameOf(a), nameOf(b)));
 }
 
-export function messageOf(cause: unknown): string {
-    return cause instanceof Error ? cause.message : String(cause);
-}
+export { messageOf };
 
 export interface Said {
     ok: boolean;

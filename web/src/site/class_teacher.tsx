@@ -16,7 +16,7 @@ const HANDOUT_MS = 400;
 
 interface Handout {
     handout: string;
-    state: 'running' | 'done' | 'failed';
+    state: 'running' | 'stopping' | 'done' | 'failed' | 'cancelled';
     title: string;
     total: number;
     given: number;
@@ -81,6 +81,9 @@ function Gallery({ one, list }: {
 }
 
 function outcome(job: Handout): Said {
+    if (job.state === 'cancelled') {
+        return { ok: true, text: words.handStopped(job.given + job.had, job.total) };
+    }
     if (job.state === 'failed' || job.failed > 0) {
         return { ok: false, text: job.failed > 0 ? words.handFailed(job.failed, job.reason ?? '') : job.reason ?? '' };
     }
@@ -98,7 +101,7 @@ function HandOut({ one, changed }: { one: ClassPeople; changed: () => void }): J
     const [said, setSaid] = useState<Said>({ ok: true, text: '' });
     const follow = async (begun: Handout): Promise<void> => {
         let now = begun;
-        while (now.state === 'running') {
+        while (now.state === 'running' || now.state === 'stopping') {
             setJob(now);
             await new Promise((done) => setTimeout(done, HANDOUT_MS));
             now = await get<Handout>(`${base}/handouts/${encodeURIComponent(begun.handout)}`);
@@ -108,17 +111,33 @@ function HandOut({ one, changed }: { one: ClassPeople; changed: () => void }): J
         before.again();
         changed();
     };
-    const give = async (event: Event): Promise<void> => {
-        event.preventDefault();
-        const [kind, name] = [from.slice(0, from.indexOf(':')), from.slice(from.indexOf(':') + 1)];
+    const followSafely = async (begin: () => Promise<Handout>): Promise<void> => {
         try {
             setSaid({ ok: true, text: '' });
-            await follow(await send<Handout>('POST', `${base}/handout`,
-                { title: title.trim(), [kind === 'template' ? 'template' : 'place_id']: name }));
+            await follow(await begin());
         } catch (cause) {
             setJob(null);
             setSaid({ ok: false, text: messageOf(cause) });
         }
+    };
+    // One that was begun before this page was opened.
+    const running = before.value?.handouts.find((each) => each.state === 'running' || each.state === 'stopping');
+    useEffect(() => {
+        if (running !== undefined && job === null) {
+            void followSafely(() => Promise.resolve(running));
+        }
+    }, [running?.handout]);
+    const stop = (): void => {
+        if (job !== null) {
+            send('DELETE', `${base}/handouts/${encodeURIComponent(job.handout)}`).catch((cause: unknown) =>
+                setSaid({ ok: false, text: messageOf(cause) }));
+        }
+    };
+    const give = async (event: Event): Promise<void> => {
+        event.preventDefault();
+        const [kind, name] = [from.slice(0, from.indexOf(':')), from.slice(from.indexOf(':') + 1)];
+        await followSafely(() => send<Handout>('POST', `${base}/handout`,
+            { title: title.trim(), [kind === 'template' ? 'template' : 'place_id']: name }));
     };
     const places = (mine.value?.places ?? []).filter((place) => place.trashed_at === null);
     const isEmpty = one.pupils.length === 0;
@@ -143,13 +162,14 @@ function HandOut({ one, changed }: { one: ClassPeople; changed: () => void }): J
                 <button class="button" type="submit" disabled={isEmpty || job !== null}>{words.give}</button>
                 {job !== null && <>
                     <progress aria-label={words.giving} max={Math.max(job.total, 1)} value={job.given + job.had} />
-                    <p role="status">{words.given(job.given + job.had, job.total)}</p>
+                    <p role="status">{job.state === 'stopping' ? words.handStopping : words.given(job.given + job.had, job.total)}</p>
+                    <button class="button quiet" type="button" disabled={job.state === 'stopping'} onClick={stop}>{words.handStop}</button>
                 </>}
                 <Saying id="hand-said" said={said} />
             </form>
             {(before.value?.handouts ?? []).length > 0 && <>
                 <h3>{words.before}</h3>
-                <ul class="plain">{before.value?.handouts.map((each) => <li key={each.handout}>{each.title}
+                <ul class="simple">{before.value?.handouts.map((each) => <li key={each.handout}>{each.title}
                     <span class="soft"> · {words.given(each.given + each.had, each.total)}</span></li>)}</ul>
             </>}
         </section>
@@ -223,7 +243,7 @@ function Teachers({ one, me, again }: { one: ClassPeople; me: string; again: () 
         <section>
             <h2>{words.teachers}</h2>
             <p class="soft">{words.teachersHint}</p>
-            <ul class="plain">{one.teachers.map((teacher) => (
+            <ul class="simple">{one.teachers.map((teacher) => (
                 <li key={teacher.username} class="inline">
                     <span>{nameOf(teacher)}{teacher.username === me && ` (${words.you})`}</span>
                     {one.teachers.length > 1 && <button type="button" class="button quiet" disabled={busy}
@@ -272,18 +292,21 @@ export function TeacherView({ one, me, again }: {
     one: ClassPeople; me: string; again: () => void;
 }): JSX.Element {
     const list = usePlaces(one.class_id);
+    // Its key keeps it the same part at either place: the codes that it shows are shown once.
+    const pupils = <Pupils key="pupils" one={one} again={() => { again(); list.again(); }} />;
+    const isEmpty = one.pupils.length === 0; // what to do first comes first
     return (
         <>
             <p><a class="back" href="/class">{words.toClasses}</a></p>
             <h1>{one.name}</h1>
             <p class="soft">{words.count(one.pupils.length, list.value?.length ?? 0)}</p>
-            <State one={one} again={again} />
-            <Gallery one={one} list={list} />
+            {isEmpty ? pupils : <State one={one} again={again} />}
+            {!isEmpty && <Gallery one={one} list={list} />}
             <div class="two">
                 <HandOut one={one} changed={list.again} />
                 <Rules one={one} again={again} />
             </div>
-            <Pupils one={one} again={() => { again(); list.again(); }} />
+            {!isEmpty && pupils}
             <div class="two">
                 <Teachers one={one} me={me} again={again} />
                 <End one={one} />

@@ -1,12 +1,14 @@
 // One's places: those one owns or works on, new ones, and what lies in the trash.
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+
+import { Dialog } from '../ui/parts.tsx';
 
 import './create.css';
-import { send } from './api.ts';
+import { get, send } from './api.ts';
 import type { Session } from './api.ts';
 import { Thumbnail, Trouble, mayMake, messageOf, useLoaded } from './parts.tsx';
-import { go } from './route.ts';
+import { go, signInPath } from './route.ts';
 import { Sending } from './sending.tsx';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
@@ -24,6 +26,7 @@ interface MyPlace {
 
 function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.Element {
     const [said, setSaid] = useState('');
+    const [isAsking, setAsking] = useState(false);
     const restore = async (): Promise<void> => {
         try {
             await send('POST', `/api/places/${encodeURIComponent(place.place_id)}/restore`, {});
@@ -31,6 +34,15 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
         } catch (cause) {
             setSaid(messageOf(cause));
         }
+    };
+    const purge = async (): Promise<void> => {
+        try {
+            await send('DELETE', `/api/places/${encodeURIComponent(place.place_id)}?purge=1`);
+            changed();
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+        setAsking(false);
     };
     // Testers have nothing to change: the page of the place has the ways into its beta and its draft.
     const way = place.role === 'tester' ? 'place' : 'create';
@@ -50,8 +62,18 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
                 </p>
                 {place.trashed_at === null && (place.role === 'owner' || place.role === 'editor') && <a class="button quiet"
                     href={`/studio/${encodeURIComponent(place.place_id)}`}>{words.studio}</a>}
-                {place.trashed_at !== null && <button type="button" class="button quiet"
-                    onClick={() => void restore()}>{words.restore}</button>}
+                {place.trashed_at !== null && <div class="ways">
+                    <button type="button" class="button quiet" onClick={() => void restore()}>{words.restore}</button>
+                    {place.role === 'owner' && <button type="button" class="button quiet"
+                        onClick={() => setAsking(true)}>{words.purge}</button>}
+                </div>}
+                {isAsking && <Dialog title={words.purgeTitle(place.title)} onClose={() => setAsking(false)}>
+                    <p class="about">{words.purgeText}</p>
+                    <div class="ways">
+                        <button type="button" class="button danger" onClick={() => void purge()}>{words.purge}</button>
+                        <button type="button" class="button quiet" onClick={() => setAsking(false)}>{siteWords.cancel}</button>
+                    </div>
+                </Dialog>}
                 <p class="wrong" role="alert">{said}</p>
             </div>
         </li>
@@ -125,14 +147,18 @@ function FromTemplate(): JSX.Element {
     const [template, setTemplate] = useState('obby');
     const [typescript, setTypescript] = useState(false);
     const [said, setSaid] = useState('');
+    const [isBusy, setBusy] = useState(false);
     const make = async (event: Event): Promise<void> => {
         event.preventDefault();
+        setBusy(true); // pressed twice, it would make two
         try {
             const made = await send<{ place_id: string }>('POST', '/api/drafts',
                 { title: title.trim(), template, typescript });
             go(`/create/${encodeURIComponent(made.place_id)}`);
         } catch (cause) {
             setSaid(messageOf(cause));
+            setBusy(false);
+            document.getElementById('new-title')?.focus();
         }
     };
     return (
@@ -141,6 +167,7 @@ function FromTemplate(): JSX.Element {
             <input id="new-title" required maxLength={60} value={title} aria-describedby="new-said"
                 aria-invalid={said !== ''}
                 onInput={(event) => { setTitle(event.currentTarget.value); setSaid(''); }} />
+            <p id="new-said" class="wrong" role="alert">{said}</p>
             <fieldset class="choices">
                 <legend>{words.template}</legend>
                 {Object.entries(words.templates).map(([name, { name: called, about }]) => (
@@ -156,14 +183,39 @@ function FromTemplate(): JSX.Element {
             <label class="check"><input type="checkbox" checked={typescript}
                 onChange={(event) => setTypescript(event.currentTarget.checked)} />
             {words.typescript}</label>
-            <button class="button" type="submit">{words.make}</button>
-            <p id="new-said" class="wrong" role="alert">{said}</p>
+            <button class="button" type="submit" disabled={isBusy}>{isBusy ? words.making : words.make}</button>
         </form>
     );
 }
 
+interface MyPlaces {
+    places: MyPlace[];
+    next: string | null;
+}
+
+const MINE = '/api/me/places?limit=100';
+
 export function CreatePage({ session }: { session: Session | null }): JSX.Element {
-    const list = useLoaded<{ places: MyPlace[] }>(session?.signed_in === true ? '/api/me/places?limit=100' : null);
+    const list = useLoaded<MyPlaces>(session?.signed_in === true ? MINE : null);
+    const [rest, setRest] = useState<MyPlaces>({ places: [], next: null }); // what was asked for behind the first
+    const [trouble, setTrouble] = useState('');
+    useEffect(() => {
+        document.title = `${words.title} · ${siteWords.name}`;
+    }, []);
+    const next = rest.places.length > 0 ? rest.next : list.value?.next ?? null;
+    const more = async (): Promise<void> => {
+        try {
+            const answer = await get<MyPlaces>(`${MINE}&after=${encodeURIComponent(next ?? '')}`);
+            setRest({ places: [...rest.places, ...answer.places], next: answer.next });
+            setTrouble('');
+        } catch (cause) {
+            setTrouble(messageOf(cause));
+        }
+    };
+    const changed = (): void => {
+        setRest({ places: [], next: null });
+        list.again();
+    };
     if (session === null) {
         return <p role="status">{siteWords.loading}</p>;
     }
@@ -172,23 +224,28 @@ export function CreatePage({ session }: { session: Session | null }): JSX.Elemen
             <div class="empty">
                 <h1>{words.title}</h1>
                 <p>{words.needAccount}</p>
-                <p><a class="button" href="/account">{siteWords.signIn}</a></p>
+                <p><a class="button" href={signInPath()}>{siteWords.signIn}</a></p>
             </div>
         );
     }
     const isMaker = mayMake(session);
-    const places = list.value?.places ?? [];
+    const places = [...list.value?.places ?? [], ...rest.places];
     const kept = places.filter((place) => place.trashed_at === null);
     const trash = places.filter((place) => place.trashed_at !== null);
     return (
         <>
             <h1>{words.title}</h1>
             {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
+            {list.value === null && list.failure === null && <p role="status">{siteWords.loading}</p>}
             {list.value !== null && kept.length === 0 && isMaker && <p>{words.none}</p>}
             <ul class="list">{kept.map((place) =>
-                <Mine key={place.place_id} place={place} changed={list.again} />)}</ul>
-            <Offers changed={list.again} />
-            {!isMaker ? <p>{words.needRole}</p> : <div class="two">
+                <Mine key={place.place_id} place={place} changed={changed} />)}</ul>
+            {trouble !== '' && <p class="wrong" role="alert">{trouble}</p>}
+            {next !== null && <p><button type="button" class="button quiet" onClick={() => void more()}>
+                {siteWords.more}</button></p>}
+            <Offers changed={changed} />
+            {!isMaker ? session.is_pupil === true
+                ? <p>{words.pupilHint} <a href="/class">{siteWords.who.classes}</a></p> : <p>{words.needRole}</p> : <div class="two">
                 <section><h2>{words.fromTemplate}</h2><FromTemplate /></section>
                 <section><h2>{words.fromFile}</h2>
                     <Sending label={words.upload}
@@ -200,7 +257,7 @@ export function CreatePage({ session }: { session: Session | null }): JSX.Elemen
                 <h2>{words.trash}</h2>
                 <p class="soft">{words.trashHint}</p>
                 <ul class="list">{trash.map((place) =>
-                    <Mine key={place.place_id} place={place} changed={list.again} />)}</ul>
+                    <Mine key={place.place_id} place={place} changed={changed} />)}</ul>
             </section>}
         </>
     );

@@ -32,6 +32,7 @@ function Nothing(): JSX.Element {
         <div class="empty">
             <h2>{words.discover.empty}</h2>
             <p>{words.discover.emptyHint}</p>
+            <p><a class="button" href="/create">{words.discover.make}</a></p>
         </div>
     );
 }
@@ -43,6 +44,8 @@ function JoinByCode(): JSX.Element {
         event.preventDefault();
         const wanted = code.trim().toUpperCase();
         if (wanted === '') {
+            setSaid(words.discover.codeNeeded);
+            document.getElementById('room-code')?.focus();
             return;
         }
         try {
@@ -61,7 +64,7 @@ function JoinByCode(): JSX.Element {
                 aria-invalid={said !== ''}
                 onInput={(event) => { setCode(event.currentTarget.value); setSaid(''); }} />
             <button class="button" type="submit">{words.discover.join}</button>
-            <p id="room-said" class="soft" role="status">{said === '' ? words.discover.codeHint : said}</p>
+            <p id="room-said" class={said === '' ? 'soft' : 'wrong'} role="status">{said === '' ? words.discover.codeHint : said}</p>
         </form>
     );
 }
@@ -156,13 +159,17 @@ export function Search({ query }: { query: string }): JSX.Element {
     const places: PlaceCard[] | null = first.value === null ? null
         : [first.value, ...rest].flatMap((page) => page.places);
     const count = places?.length ?? 0;
+    const heading = text === '' ? words.discover.allPlaces : places === null ? words.loading
+        : words.discover.found(count, text, next === null);
+    useEffect(() => {
+        document.title = `${text === '' ? words.discover.allPlaces : text} · ${words.name}`;
+    }, [text]);
     return (
         <section class="row">
-            <h1>{text === '' ? words.discover.allPlaces : words.discover.found(count, text)}</h1>
-            <p class="hidden" role="status">
-                {places === null ? words.loading : words.discover.found(count, text)}
-            </p>
-            {places !== null && count === 0 && <p class="soft">{words.discover.foundHint}</p>}
+            <h1>{heading}</h1>
+            <p class="hidden" role="status">{places === null ? words.loading : heading}</p>
+            {places !== null && count === 0 && (text === '' ? <Nothing />
+                : <p class="soft">{words.discover.foundHint}</p>)}
             {first.failure !== null
                 ? <Trouble failure={first.failure} again={first.again} />
                 : <Cards places={places} />}

@@ -2,7 +2,7 @@
 // of its own, fetched when somebody goes there.
 import { render } from 'preact';
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import type { AccountPage } from './account.tsx';
 import type { Session } from './api.ts';
@@ -109,7 +109,7 @@ function SearchBox(): JSX.Element {
 function Site(): JSX.Element {
     const session = current.value;
     useEffect(() => void readSession(), []);
-    useEffect(() => {
+    useLayoutEffect(() => { // before the effects of the page, which may have a title of its own
         document.title = words.name;
     }, [address.value.path]);
     return (

@@ -35,13 +35,15 @@ function Details({ place, changed }: { place: Managed; changed: () => void }): J
     const [tags, setTags] = useState(place.tags.join(' '));
     const [said, setSaid] = useState('');
     const [wrong, setWrong] = useState<{ field: string; text: string }>({ field: '', text: '' });
-    useEffect(() => setDraft(place), [place.place_id, place.visibility]);
+    const [isBusy, setBusy] = useState(false);
+    useEffect(() => setDraft((now) => ({ ...now, visibility: place.visibility })), [place.visibility]); // the rest stays as typed
     const base = `/api/places/${encodeURIComponent(place.place_id)}`;
     const save = async (event: Event): Promise<void> => {
         event.preventDefault();
         const { title, description, visibility, open } = draft;
         let field = 'title';
         setSaid('');
+        setBusy(true);
         try {
             if (title !== place.title) {
                 await send('PATCH', base, { title });
@@ -62,6 +64,7 @@ function Details({ place, changed }: { place: Managed; changed: () => void }): J
             setWrong({ field, text: messageOf(cause) });
             document.getElementById(field)?.focus();
         }
+        setBusy(false);
     };
     // What is said of a field, below it.
     const at = (field: string): JSX.Element => (
@@ -95,7 +98,7 @@ function Details({ place, changed }: { place: Managed; changed: () => void }): J
             <label class="check"><input type="checkbox" checked={draft.open}
                 onChange={(event) => setDraft({ ...draft, open: event.currentTarget.checked })} />
             {words.open}</label>
-            <button class="button" type="submit">{siteWords.save}</button>
+            <button class="button" type="submit" disabled={isBusy}>{siteWords.save}</button>
             <p class="soft" role="status">{said}</p>
         </form>
     );

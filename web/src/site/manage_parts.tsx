@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 
 import { Failure, send } from './api.ts';
 import type { Managed } from './manage.tsx';
-import { messageOf, useLoaded } from './parts.tsx';
+import { Trouble, messageOf, useLoaded } from './parts.tsx';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
 
@@ -184,11 +184,11 @@ export function TeamList({ id }: { id: string }): JSX.Element {
     const [name, setName] = useState('');
     const [role, setRole] = useState('editor');
     const [said, setSaid] = useState('');
-    const change = async (ask: () => Promise<unknown>): Promise<void> => {
+    const change = async (ask: () => Promise<unknown>, isAdded = false): Promise<void> => {
         try {
             await ask();
             setSaid('');
-            setName('');
+            setName((now) => isAdded ? '' : now);
             list.again();
         } catch (cause) {
             setSaid(messageOf(cause));
@@ -198,17 +198,20 @@ export function TeamList({ id }: { id: string }): JSX.Element {
         <section>
             <h2>{words.team}</h2>
             <p class="soft">{words.teamHint}</p>
+            {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
+            {list.value?.team.length === 0 && <p class="soft">{words.noTeam}</p>}
             <ul class="list">{(list.value?.team ?? []).map((member) => {
                 const who = member.username === '' ? String(member.account) : member.username;
                 return (
                     <li key={who} class="revision"><span>{who} <span class="soft">{words.roles[member.role as keyof typeof words.roles] ?? member.role}</span></span>
-                        <button type="button" class="button quiet" onClick={() => void change(() =>
-                            send('DELETE', `${base}/${encodeURIComponent(who)}`))}>{siteWords.remove}</button></li>
+                        <button type="button" class="button quiet" aria-label={`${siteWords.remove}: ${who}`}
+                            onClick={() => void change(() =>
+                                send('DELETE', `${base}/${encodeURIComponent(who)}`))}>{siteWords.remove}</button></li>
                 );
             })}</ul>
             <form class="inline" onSubmit={(event) => {
                 event.preventDefault();
-                void change(() => send('PUT', `${base}/${encodeURIComponent(name.trim())}`, { role }));
+                void change(() => send('PUT', `${base}/${encodeURIComponent(name.trim())}`, { role }), true);
             }}>
                 <label for="member">{words.account}</label>
                 <input id="member" required maxLength={20} value={name} aria-invalid={said !== ''} aria-describedby="member-said"

@@ -5,6 +5,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { Failure, get, known } from './api.ts';
 import type { PlaceCard, Session } from './api.ts';
 import { usePlayers } from './live.ts';
+import { signInPath } from './route.ts';
+import { session } from './session.ts';
 import { words } from './words.ts';
 
 export { messageOf } from './message.ts';
@@ -61,11 +63,18 @@ export function Trouble({ failure, again }: { failure: Failure; again: () => voi
 }
 
 export function NotFound(): JSX.Element {
+    const isNobody = session.value?.signed_in === false;
+    useEffect(() => {
+        document.title = `${words.notFound} · ${words.name}`;
+    }, []);
     return (
         <div class="empty">
             <h1>{words.notFound}</h1>
-            <p>{words.notFoundHint}</p>
-            <p><a class="button" href="/">{words.toDiscover}</a></p>
+            <p>{isNobody ? words.notFoundGuest : words.notFoundHint}</p>
+            <p class="ways">
+                <a class="button" href="/">{words.toDiscover}</a>
+                {isNobody && <a class="button quiet" href={signInPath()}>{words.signIn}</a>}
+            </p>
         </div>
     );
 }
@@ -104,7 +113,7 @@ JSX.Element {
 
 export function liked(place: { votes_up: number; votes_down: number }): string {
     const votes = place.votes_up + place.votes_down;
-    return votes === 0 ? '' : words.card.liked(Math.round(100 * place.votes_up / votes));
+    return votes === 0 ? '' : words.card.liked(place.votes_up / votes);
 }
 
 export function Card({ place }: { place: PlaceCard }): JSX.Element {

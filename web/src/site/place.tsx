@@ -7,10 +7,12 @@ import { words as gameWords } from '../ui/words.ts';
 
 import { get, send } from './api.ts';
 import type { Session } from './api.ts';
+import { useLive, usePlayers } from './live.ts';
+import type { LivePlace } from './live.ts';
 import { renderMarkdown } from './markdown.ts';
 import { Thumbnail, Trouble, liked, mayMake, messageOf, useLoaded } from './parts.tsx';
 import './place.css';
-import { go } from './route.ts';
+import { go, signInPath } from './route.ts';
 import { RoomDialog, Share } from './share.tsx';
 import { followJob, stopJob } from './upload.ts';
 import type { Sent } from './upload.ts';
@@ -34,6 +36,7 @@ interface Place {
     cost: { tick_ms: number; players: number } | null;
     tags: string[];
     updated_at: string;
+    visibility: 'private' | 'unlisted' | 'listed';
     rights: string[];
 }
 
@@ -70,27 +73,34 @@ async function measurePing(): Promise<number> {
     return performance.now() - began;
 }
 
-function Worlds({ id }: { id: string }): JSX.Element {
-    const path = `/api/places/${encodeURIComponent(id)}/worlds?limit=50`;
+// The list is asked for again when the stream of live numbers says that it has changed. That stream has
+// listed places alone: of others the list is looked at every few seconds.
+function Worlds({ place }: { place: Place }): JSX.Element {
+    const path = `/api/places/${encodeURIComponent(place.place_id)}/worlds?limit=50`;
     const list = useLoaded<{ worlds: World[] }>(path);
     const [ping, setPing] = useState<number | null>(null);
     const again = useRef(list.again);
+    const isListed = place.visibility === 'listed';
+    const live = useLive<LivePlace>(isListed ? 'places' : null)?.get(place.place_id);
     again.current = list.again;
+    useEffect(() => again.current(), [live?.players, live?.worlds]);
     useEffect(() => {
         measurePing().then(setPing, () => setPing(null));
         const timer = setInterval(() => {
-            if (document.visibilityState === 'visible') {
+            if (!isListed && document.visibilityState === 'visible') {
                 again.current();
             }
         }, LIVE_MS);
         return () => clearInterval(timer);
-    }, [id]);
+    }, [place.place_id, isListed]);
     const worlds = list.value?.worlds ?? [];
     return (
         <section>
             <h2>{words.worlds}</h2>
+            {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
+            {list.value === null && list.failure === null && <p role="status">{siteWords.loading}</p>}
             {worlds.length === 0
-                ? <p class="soft">{words.noWorlds}</p>
+                ? list.value !== null && <p class="soft">{place.live === null ? words.notLive : words.noWorlds}</p>
                 : <table class="worlds">
                     <thead><tr>
                         <th scope="col">{words.code}</th>
@@ -166,7 +176,7 @@ function Opinion({ id, session }: { id: string; session: Session | null }): JSX.
 function Said({ text }: { text: string }): JSX.Element {
     return (
         <p class="soft" role="status">{text}{text === words.needAccount &&
-            <> <a href="/account">{siteWords.signIn}</a></>}</p>
+            <> <a href={signInPath()}>{siteWords.signIn}</a></>}</p>
     );
 }
 
@@ -174,11 +184,13 @@ function Said({ text }: { text: string }): JSX.Element {
 function Friends({ id, session }: { id: string; session: Session | null }): JSX.Element {
     const [code, setCode] = useState('');
     const [said, setSaid] = useState('');
+    const isBusy = said === words.making;
     const make = async (): Promise<void> => {
         if (session?.signed_in !== true) {
             setSaid(words.needAccount);
             return;
         }
+        setSaid(words.making);
         try {
             const made = await send<{ room_code: string }>('POST', '/api/worlds',
                 { place_id: id, private: true });
@@ -190,7 +202,7 @@ function Friends({ id, session }: { id: string; session: Session | null }): JSX.
     };
     return (
         <>
-            <button type="button" class="button quiet" onClick={() => void make()}>
+            <button type="button" class="button quiet" disabled={isBusy} onClick={() => void make()}>
                 {words.privateWorld}</button>
             <Said text={said} />
             {code !== '' && <RoomDialog code={code} close={() => setCode('')} />}
@@ -201,22 +213,28 @@ function Friends({ id, session }: { id: string; session: Session | null }): JSX.
 // A place of one's own with the same files, for those who may read them.
 function Fork({ place }: { place: Place }): JSX.Element {
     const [said, setSaid] = useState('');
-    const [job, setJob] = useState('');
+    const [job, setJob] = useState<{ id: string; part: number } | null>(null);
+    const left = useRef(new AbortController()); // who has gone elsewhere is not fetched back from there
+    useEffect(() => () => left.current.abort(), []);
     const fork = async (): Promise<void> => {
         setSaid(words.forking);
         try {
             const sent = await send<Sent>('POST',
                 `/api/places/${encodeURIComponent(place.place_id)}/fork`, {});
-            setJob(sent.job_id);
-            const made = await followJob(sent.job_id, new AbortController().signal, () => {});
-            setJob('');
+            setJob({ id: sent.job_id, part: 0 });
+            const made = await followJob(sent.job_id, left.current.signal, (now) =>
+                setJob({ id: sent.job_id, part: now.progress_pct / 100 }));
+            setJob(null);
+            if (left.current.signal.aborted) {
+                return;
+            }
             if (made.status === 'cancelled') {
                 setSaid(words.forkStopped);
                 return;
             }
             go(`/create/${encodeURIComponent(sent.place_id)}`);
         } catch (cause) {
-            setJob('');
+            setJob(null);
             setSaid(messageOf(cause));
         }
     };
@@ -224,9 +242,10 @@ function Fork({ place }: { place: Place }): JSX.Element {
         <>
             <button type="button" class="button quiet" disabled={said === words.forking}
                 onClick={() => void fork()}>{words.fork}</button>
-            {job !== '' && <button type="button" class="button quiet" onClick={() => stopJob(job)}>
+            {job !== null && <button type="button" class="button quiet" onClick={() => stopJob(job.id)}>
                 {siteWords.cancel}</button>}
             <Said text={said} />
+            {job !== null && <progress max={1} value={job.part} aria-label={words.forking} />}
         </>
     );
 }
@@ -270,7 +289,7 @@ function Versions({ revisions, mayRead, base }: {
                     <span class="soft"> · {siteWords.day(revision.created_at)} · {bytesText(revision.bytes)}</span>
                     <p>{revision.notes}</p>
                     {mayRead && <a download href={`${base}/package?revision=${
-                        encodeURIComponent(revision.revision_id)}`}>{words.download}</a>}
+                        encodeURIComponent(revision.revision_id)}`}>{words.downloadFile}</a>}
                 </li>
             ))}</ul>
         </section>
@@ -283,18 +302,22 @@ function Report({ id, close }: { id: string; close: (said: string) => void }): J
     const [reason, setReason] = useState('other');
     const [text, setText] = useState('');
     const [said, setSaid] = useState('');
+    const [isBusy, setBusy] = useState(false);
     const report = async (event: Event): Promise<void> => {
         event.preventDefault();
+        setBusy(true);
+        setSaid('');
         try {
             await send('POST', '/api/reports', { place_id: id, reason, text });
             close(words.reported);
         } catch (cause) {
             setSaid(messageOf(cause));
+            setBusy(false);
         }
     };
     return (
         <Dialog title={words.report} onClose={() => close('')}>
-            <form onSubmit={(event) => void report(event)}>
+            <form class="form" onSubmit={(event) => void report(event)}>
                 <label for="report-reason">{gameWords.people.reportReason}</label>
                 <select id="report-reason" value={reason}
                     onChange={(event) => setReason(event.currentTarget.value)}>
@@ -304,16 +327,18 @@ function Report({ id, close }: { id: string; close: (said: string) => void }): J
                 <label for="report-text">{gameWords.people.reportText}</label>
                 <textarea id="report-text" maxLength={500} value={text}
                     onInput={(event) => setText(event.currentTarget.value)} />
-                <p class="wrong" role="alert">{said}</p>
-                <button class="button" type="submit">{gameWords.people.reportSend}</button>
+                <p class="wrong" role="alert">{said}{said === words.needAccount &&
+                    <> <a href={signInPath()}>{siteWords.signIn}</a></>}</p>
+                <button class="button" type="submit" disabled={isBusy}>{gameWords.people.reportSend}</button>
             </form>
         </Dialog>
     );
 }
 
 function Facts({ place, bytes }: { place: Place; bytes: number | null }): JSX.Element {
+    const listed = usePlayers(place.place_id, place.players);
     const facts: [string, string][] = [
-        [words.playing, siteWords.compact(place.players)],
+        [words.playing, siteWords.compact(place.visibility === 'listed' ? listed : place.players)],
         [words.visits, siteWords.compact(place.visits)],
         [words.updated, siteWords.day(place.updated_at)],
     ];
@@ -407,7 +432,7 @@ export function PlacePage({ id, channel, session }: {
                     ? <p class="soft">{words.noAbout}</p> : renderMarkdown(place.description)}</div>
                 <Facts place={place} bytes={live?.bytes ?? null} />
             </section>
-            <Worlds id={place.place_id} />
+            <Worlds place={place} />
             <Versions revisions={revisions} mayRead={place.rights.includes('read')} base={base} />
             <p class="end"><button type="button" class="button quiet" onClick={() => setReports(true)}>
                 {words.report}</button> <span role="status">{said}</span></p>

@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { send } from './api.ts';
 import { compareFiles } from './compare.ts';
-import type { RevisionFile } from './compare.ts';
+import type { FileChange, RevisionFile } from './compare.ts';
+import { differenceWords, revisionText } from './difference.ts';
 import type { Managed } from './manage.tsx';
 import { Trouble, messageOf, useLoaded } from './parts.tsx';
 import type { Loaded } from './parts.tsx';
@@ -23,6 +24,23 @@ export interface Revision {
     maker?: string | null;
     bytes: number;
     reason?: string | null;
+}
+
+// What differs, in words. Nothing, if that cannot be said: the table of files is there too.
+function InWords({ base, from, to, changes }: { base: string; from: string; to: string; changes: FileChange[] }): JSX.Element | null {
+    const [lines, setLines] = useState<string[] | null>(null);
+    useEffect(() => {
+        let isGone = false;
+        setLines(null);
+        import('./words_tool.ts').then(({ loadWordsTool }) => loadWordsTool())
+            .then((tool) => differenceWords(tool, revisionText(base, from), revisionText(base, to), changes))
+            .then((found) => isGone || setLines(found), () => isGone || setLines([]));
+        return () => {
+            isGone = true;
+        };
+    }, [from, to]);
+    return lines === null ? <p role="status">{siteWords.loading}</p>
+        : lines.length === 0 ? null : <ul class="difference">{lines.map((line) => <li key={line}>{line}</li>)}</ul>;
 }
 
 function Compare({ base, revisions }: { base: string; revisions: Revision[] }): JSX.Element {
@@ -50,7 +68,8 @@ function Compare({ base, revisions }: { base: string; revisions: Revision[] }): 
             {failure !== null ? <p class="wrong" role="alert">{messageOf(failure)}</p>
                 : changes === null ? <p role="status">{siteWords.loading}</p>
                     : changes.length === 0 ? <p role="status">{words.same}</p>
-                        : <div class="table" tabIndex={0} role="region" aria-label={words.compare}><table>
+                        : <><InWords key={`${from} ${to}`} base={base} from={from} to={to} changes={changes} />
+                            <div class="table" tabIndex={0} role="region" aria-label={words.compare}><table>
                             <thead><tr><th scope="col">{words.fileColumn}</th>
                                 <th scope="col">{words.changeColumn}</th>
                                 <th scope="col" class="number">{words.before}</th>
@@ -60,7 +79,7 @@ function Compare({ base, revisions }: { base: string; revisions: Revision[] }): 
                                 <td class="number">{change.before === null ? '–' : bytesText(change.before)}</td>
                                 <td class="number">{change.after === null ? '–' : bytesText(change.after)}</td>
                             </tr>)}</tbody>
-                        </table></div>}
+                        </table></div></>}
         </div>
     );
 }
@@ -191,6 +210,7 @@ export function DraftSection({ place, changed, found }: {
             {draft.failure?.status === 404
                 ? <p>{words.noDraft} <button type="button" class="button quiet"
                     onClick={() => void make()}>{words.makeDraft}</button></p>
+                : draft.failure !== null ? <Trouble failure={draft.failure} again={draft.again} />
                 : <details>
                     <summary>{words.files(draft.value?.files.length ?? 0)}</summary>
                     <ul>{(draft.value?.files ?? []).map((file) => (

@@ -21,6 +21,13 @@ export function isPage(path: string): boolean {
     return PAGES.some((page) => page.test(path));
 }
 
+// To the page for signing in, which leads back here.
+export function signInPath(): string {
+    const { path, query } = address.value;
+    return path === '/account' || path === '/' ? '/account'
+        : `/account?next=${encodeURIComponent(path + query)}`;
+}
+
 // How far each entry of the history was scrolled, kept in the entry itself.
 function keepScroll(): void {
     history.replaceState({ ...history.state as object | null, scroll: scrollY }, '');
@@ -49,7 +56,12 @@ export function go(to: string, replace = false): void {
         history.pushState({ scroll: 0, from }, '', to);
         scrollTo(0, 0);
     }
+    const isOther = location.pathname !== address.value.path;
     address.value = here();
+    if (isOther && !replace && document.activeElement?.closest('[role=search]') == null) {
+        // What had the focus is gone with its page: Tab and screen readers go on with the new one.
+        document.getElementById('content')?.focus({ preventScroll: true });
+    }
 }
 
 function isPlainClick(event: MouseEvent): boolean {

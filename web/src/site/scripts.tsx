@@ -1,38 +1,12 @@
-// What scripts do while a place is played: faults with file and line, and what each script costs. Asked
-// with `follow`, so a fault is shown at the end of the tick in which it happened.
+// What scripts do while a place is played: faults with file and line, and what each script costs.
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { Failure, get } from './api.ts';
+import { Failure } from './api.ts';
 import { messageOf, useLoaded } from './parts.tsx';
+import { followScripts, type CostRow, type ScriptCosts as Costs } from './script_costs.ts';
 import { words } from './words_create.ts';
 import { bytesText } from './words_place.ts';
-
-interface Row {
-    path: string;
-    state: string;
-    calls: number;
-    timeMeanUs: number;
-    timeP99Us: number;
-    memoryBytes: number;
-    faults: number;
-}
-
-interface Fault {
-    number: number;
-    path: string;
-    file: string;
-    kind: string;
-    line: number;
-    message: string;
-}
-
-interface Costs {
-    version: number;
-    scripts: Row[];
-    faults: Fault[];
-    clients: { faults: { path: string; line: number; message: string; count: number }[] };
-}
 
 interface World {
     room_code: string;
@@ -44,35 +18,8 @@ interface Room {
     name: string;
 }
 
-const PAUSE_MS = 2000; // after a refusal, and while nobody looks
 const ROOMS_MS = 5000;
 const ROWS = 12;
-
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-// Asks again and again until it is ended; `said` hears every answer and every failure.
-async function follow(code: string, ended: AbortSignal, said: (answer: Costs | Failure) => void): Promise<void> {
-    let after: number | null = null;
-    while (!ended.aborted) {
-        if (document.visibilityState !== 'visible') {
-            await pause(PAUSE_MS);
-            continue;
-        }
-        try {
-            const way: string = after === null ? '' : `?follow=1&after=${after}`;
-            const answer: Costs = await get<Costs>(`/api/worlds/${encodeURIComponent(code)}/scripts${way}`, ended);
-            after = answer.version;
-            said(answer);
-        } catch (cause) {
-            if (!(cause instanceof Failure)) {
-                return; // ended
-            }
-            after = null;
-            said(cause);
-            await pause(Math.max(PAUSE_MS, cause.retryAfter * 1000));
-        }
-    }
-}
 
 function FaultList({ title, faults }: {
     title: string; faults: { key: string; where: string; message: string }[];
@@ -86,7 +33,7 @@ function FaultList({ title, faults }: {
     );
 }
 
-function Table({ rows }: { rows: Row[] }): JSX.Element {
+function Table({ rows }: { rows: CostRow[] }): JSX.Element {
     return (
         <div class="table" tabIndex={0} role="region" aria-label={words.scripts}><table>
             <thead><tr><th scope="col">{words.script}</th><th scope="col">{words.state}</th>
@@ -112,7 +59,7 @@ function Watched({ code }: { code: string }): JSX.Element {
     const [said, setSaid] = useState('');
     useEffect(() => {
         const ended = new AbortController();
-        void follow(code, ended.signal, (answer) => {
+        void followScripts(code, ended.signal, (answer) => {
             setSaid(answer instanceof Failure
                 ? answer.status === 503 ? words.restarted : messageOf(answer) : '');
             if (!(answer instanceof Failure)) {

@@ -55,6 +55,7 @@ export async function followJob(id: string, signal: AbortSignal, said: (job: Job
             return job;
         }
         await new Promise((done) => setTimeout(done, ASK_MS));
+        signal.throwIfAborted();
     }
 }
 

@@ -3,16 +3,9 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Session } from './api.ts';
-import { address } from './route.ts';
+import { address, signInPath } from './route.ts';
 import { hasRole, signOut } from './session.ts';
 import { words } from './words.ts';
-
-// To the page for signing in, which leads back here.
-export function signInPath(): string {
-    const { path, query } = address.value;
-    return path === '/account' || path === '/' ? '/account'
-        : `/account?next=${encodeURIComponent(path + query)}`;
-}
 
 export function Who({ session }: { session: Session | null }): JSX.Element {
     const [said, setSaid] = useState('');

@@ -1,6 +1,7 @@
 // Every sentence of the site, in one table like that of the game page.
 const number = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const whole = new Intl.NumberFormat();
+const percent = new Intl.NumberFormat(undefined, { style: 'percent' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 const english = {
@@ -8,6 +9,7 @@ const english = {
     skip: 'To the content',
     search: 'Search places',
     signIn: 'Sign in',
+    signInFirst: 'Sign in to do this.',
     account: 'Account',
     who: {
         account: 'Your account',
@@ -29,7 +31,8 @@ const english = {
     retryIn: (seconds: number) => seconds < 90 ? `Try again in ${whole.format(seconds)} s.`
         : `Try again in ${whole.format(Math.ceil(seconds / 60))} min.`,
     notFound: 'There is nothing here',
-    notFoundHint: 'The address may be wrong, or it is private and you are not signed in.',
+    notFoundHint: 'The address may be wrong, or it is private and not for you.',
+    notFoundGuest: 'The address may be wrong, or it is private and you have to sign in to see it.',
     toDiscover: 'See what there is to play',
     discover: {
         title: 'Places',
@@ -43,9 +46,11 @@ const english = {
         codeHint: 'Somebody who plays can tell you theirs.',
         noRoom: (code: string) => `There is no room ${code}.`,
         empty: 'Nobody has published a place yet.',
-        emptyHint: 'Make one with “sandlot new” and publish it with “sandlot publish”. It is here as soon as it is listed.',
-        found: (count: number, text: string) =>
-            count === 0 ? `Nothing fits “${text}”.` : `${whole.format(count)} for “${text}”`,
+        emptyHint: 'Make the first one: begin with a template, publish it and list it. Then everybody finds it here.',
+        make: 'Make a place',
+        codeNeeded: 'Type the code of a room first.',
+        found: (count: number, text: string, isAll: boolean) => count === 0 ? `Nothing fits “${text}”.`
+            : isAll ? `${whole.format(count)} for “${text}”` : `More than ${whole.format(count)} for “${text}”`,
         foundHint: 'Try fewer or shorter words. Titles, tags, names of creators and descriptions are searched.',
         tags: 'Tags',
         allPlaces: 'All places',
@@ -53,7 +58,7 @@ const english = {
     card: {
         players: (count: number) => count === 1 ? '1 plays' : `${whole.format(count)} play`,
         nobody: 'nobody plays now',
-        liked: (percent: number) => `${percent} % like it`,
+        liked: (part: number) => `${percent.format(part)} like it`,
         by: (name: string) => `by ${name}`,
     },
     compact: (value: number) => number.format(value),

@@ -38,6 +38,16 @@ const english = {
         button: 'Sign in',
         have: 'I have an account already',
     },
+    issuer: {
+        signIn: (name: string) => `Sign in with ${name}`,
+        hint: (name: string) => `You type your password there, and ${name} says who you are.`,
+        signOut: 'Sign out there',
+        linked: 'You can sign in to this account with it.',
+        unlinked: 'Link it, and you can sign in to this account with it.',
+        link: 'Link it',
+        unlink: 'Unlink it',
+        setFirst: 'This account has no password yet. Set one under Password (the old one stays empty), and you can unlink it.',
+    },
     register: {
         title: 'Register',
         button: 'Register',
@@ -97,6 +107,7 @@ const english = {
     profile: {
         title: 'Your name',
         button: 'Save the name',
+        closed: 'Your class sees your name. Your teacher decides whether you may change it, and whether others see it.',
     },
     looks: {
         title: 'Your looks',
@@ -119,7 +130,8 @@ const english = {
     change: {
         title: 'Password',
         old: 'Old password',
-        oldHint: 'Pupils who sign in with the code of a class have none; their teacher renews the code.',
+        oldHint: 'Leave it empty if you have none yet.',
+        pupil: 'You have none: you sign in with the code of your class. If you lose it, your teacher gives you a new one.',
         fresh: 'New password',
         button: 'Change the password',
         done: 'Your password is changed, and all your other sign-ins have ended.',
@@ -188,6 +200,7 @@ const english = {
         title: 'Delete the account',
         hint: 'Everything about you is deleted at once and cannot be taken back: characters, worlds, what places have stored about you. Your places and spells go too; those that everybody can find are in the trash for 30 days first, where an operator can restore them.',
         guestHint: 'Everything about you is deleted at once and cannot be taken back: characters, worlds, what places have stored about you.',
+        pupil: 'It belongs to your class. Ask your teacher to delete it.',
         password: 'Your password',
         sure: 'I want to delete everything',
         button: 'Delete everything',

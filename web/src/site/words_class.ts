@@ -59,6 +59,10 @@ const english = {
     template: { obby: 'Obby: an obstacle course', blank: 'Blank: a floor and a sky' },
     give: 'Hand it out',
     giving: 'Handing out',
+    handStop: 'Stop handing out',
+    handStopping: 'Stopping …',
+    handStopped: (done: number, total: number) =>
+        `Stopped: ${whole.format(done)} of ${whole.format(total)} pupils have it, and keep it. Hand it out again for the others.`,
     given: (done: number, total: number) => `${whole.format(done)} of ${whole.format(total)} pupils have it.`,
     handed: (given: number, had: number) => had === 0
         ? `${whole.format(given)} pupils got it.`

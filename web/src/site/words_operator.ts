@@ -48,6 +48,8 @@ const english = {
         now: 'The server now',
         players: 'Players', tick: 'Tick lateness, p99', memory: 'Memory of worlds', traffic: 'Bytes sent',
         worlds: 'Worlds',
+        search: 'Find a world or place',
+        shown: (shown: number, all: number) => `${whole.format(shown)} of ${whole.format(all)} worlds`,
         chart: (what: string, now: string, most: string) =>
             `${what}: ${now} now, at most ${most} in the last ten minutes`,
         name: 'World', place: 'Place', state: 'State', crashes: 'Crashes', actions: 'What to do',
@@ -140,7 +142,7 @@ const english = {
     },
     approvals: {
         none: 'Nothing waits.',
-        noneHint: 'With the setting approve_listing, new and changed places wait here before everybody finds them.',
+        noneHint: 'With the setting “Approve places first”, new and changed places wait here before everybody finds them.',
         owner: (who: string) => `by ${who}`, look: 'Look at it', approve: 'Approve', refuse: 'Refuse',
         refuseTitle: (title: string) => `Refuse ${title}?`, refuseText: 'It stays unlisted, and its owner reads why.',
         approved: (title: string) => `${title} is listed.`, refused: (title: string) => `${title} was refused.`,
@@ -155,7 +157,13 @@ const english = {
         empty: 'No place is in it. One without places is gone when it is saved.', nothing: 'No listed place fits.',
     },
     rules: {
-        settings: 'Settings', saved: (name: string, value: string) => `${name} is ${value} now.`, now: 'It holds at once, without a restart.',
+        settings: 'Settings', saved: (name: string, value: string) => `${name}: ${value} now.`,
+        names: {
+            registration: 'Who may register', chat: 'Chat', guest_chat: 'Chat of guests', approve_listing: 'Approve places first',
+        } as Record<string, string>,
+        values: {
+            open: 'everybody', invite: 'who has an invitation', free: 'free', phrases: 'phrases only', off: 'off', yes: 'yes', no: 'no',
+        } as Record<string, string>, now: 'It holds at once, without a restart.',
         words: 'Words', wordsHint: 'Not said in chat and not used in names and titles. One per line; word* and *word* match inside words.',
         phrases: 'Phrases', phrasesHint: 'What may be said where only phrases are allowed. One per line, at most 64.',
         save: 'Save', saveWords: 'Save words', savePhrases: 'Save phrases', savedList: 'Saved.',
@@ -181,7 +189,7 @@ const english = {
         text: 'The data folder is copied into one file while the server runs. It takes room on the disk and some time.',
         where: (folder: string) => `Backups lie in ${folder} on the server. They hold the keys, so they are not sent over the network: copy them with your own tools, and restore one with “sandlot restore”.`,
         running: (text: string) => `A backup is being made: ${text} written.`, finished: (name: string) => `${name} is complete.`,
-        failed: 'The last backup failed.', noneYet: 'There is no backup yet.', delete: 'Delete',
+        failed: 'The last backup failed.', stop: 'Cancel the backup', cancelled: 'The backup was cancelled. Nothing of it is left.', noneYet: 'There is no backup yet.', delete: 'Delete',
         deleteTitle: (name: string) => `Delete ${name}?`, deleteText: 'The file is deleted for good.', name: 'File', made: 'Made',
         cleanup: 'Clean up', cleanupTitle: 'Clean up?',
         cleanupText: 'Ended sign-ins, unused links, guests who left nothing, and files that nothing names are deleted.',

@@ -1,4 +1,6 @@
 // Every sentence of the page of a place.
+import { words as siteWords } from './words.ts';
+
 const whole = new Intl.NumberFormat();
 const short = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
@@ -26,6 +28,7 @@ const english = {
     mostPlayers: 'Players in a world',
     upTo: (most: number) => `up to ${whole.format(most)}`,
     download: 'To download',
+    downloadFile: 'Download its .game file',
     atMost: (bytes: number) => `at most ${bytesText(bytes)}`,
     about: 'About',
     noAbout: 'Its creator has written nothing about it.',
@@ -44,7 +47,8 @@ const english = {
     updated: 'Updated',
     cost: 'What it costs the server',
     costs: (ms: number, players: number) =>
-        `${ms.toLocaleString(undefined, { maximumFractionDigits: 2 })} ms a tick with ${whole.format(players)} players`,
+        `${ms.toLocaleString(undefined, { maximumFractionDigits: 2 })} ms a tick with ${
+            players === 1 ? '1 player' : `${whole.format(players)} players`}`,
     ping: 'Ping',
     code: 'Code',
     qr: (link: string) => `QR code of ${link}`,
@@ -57,9 +61,10 @@ const english = {
     share: 'Share',
     shareTitle: 'Share this place',
     reported: 'Your report was sent to whoever runs this server.',
-    needAccount: 'Sign in to do this.',
+    needAccount: siteWords.signInFirst,
     fork: 'Make your own from it',
     forking: 'Making a copy …',
+    making: 'Making a world …',
     forkStopped: 'Cancelled. What is there of it is among your places.',
     notLive: 'It has no live version yet.',
 };

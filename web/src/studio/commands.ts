@@ -1,6 +1,8 @@
 // Everything that can be done, by name and key: the palette lists it, the keyboard calls it, and buttons show
 // the same names. A key is written as it is shown: "Ctrl+Shift+G". On a Mac Ctrl means the command key too.
+import { keepCopied, lastCopied, type Copied } from './clipboard.ts';
 import type { EntityRecord, Op, Triple } from './document.ts';
+import { downloadGame } from './game_file.ts';
 import { KITS, insertKit } from './kits.ts';
 import { isNarrow, type Panel, type Side, type Studio, type Tool } from './state.ts';
 import { round } from './view/gizmo.ts';
@@ -118,27 +120,56 @@ function nudge(studio: Studio, by: Triple): void {
 
 // --- the clipboard -------------------------------------------------------------------------------------
 
-let clip: { studio: Studio; ids: number[]; records: EntityRecord[] } | null = null;
+// So many bytes of entities fit a transaction with room to spare; more goes to the server as a file first.
+const CREATE_BYTES_MAX = 768 << 10;
+
+let clip: { studio: Studio; ids: number[]; records: EntityRecord[]; copied: Copied } | null = null;
 
 function copy(studio: Studio): void {
     const ids = studio.roots();
-    clip = { studio, ids, records: studio.withBelow(ids).map((id) => studio.document.entity(id)) };
+    const copied = { bytes: studio.document.copy(ids), count: ids.length, at: Date.now() };
+    clip = { studio, ids, records: studio.withBelow(ids).map((id) => studio.document.entity(id)), copied };
+    void keepCopied(copied);
     studio.say(words.copied(ids.length));
 }
 
-function paste(studio: Studio): void {
-    if (clip === null) {
-        return;
-    }
-    const fresh = new Map(clip.records.map(({ id }) => [id, studio.document.newId()]));
-    const ops = clip.records.map((record): Op => {
+function pasteHere(studio: Studio, ids: number[], records: EntityRecord[]): void {
+    const fresh = new Map(records.map(({ id }) => [id, studio.document.newId()]));
+    const ops = records.map((record): Op => {
         const { parent, ...rest } = record;
         const above = parent === undefined ? undefined : fresh.get(parent);
         return { op: 'create', entity: { ...rest, id: fresh.get(record.id) ?? 0, ...(above === undefined ? {} : { parent: above }) } };
     });
-    const roots = clip.ids.map((id) => fresh.get(id) ?? 0);
+    const roots = ids.map((id) => fresh.get(id) ?? 0);
     if (ops.length > 0 && studio.document.edit(words.steps.paste(roots.length), ops)) {
         studio.select(roots);
+    }
+}
+
+async function pasteClip(studio: Studio, { bytes, count }: Copied): Promise<void> {
+    try {
+        await studio.files.store(bytes);
+    } catch (cause) {
+        studio.say(words.pasteFailed(cause instanceof Error ? cause.message : String(cause)));
+        return;
+    }
+    const before = new Set(studio.rows.keys());
+    if (studio.document.paste(words.steps.paste(count), bytes)) {
+        studio.select([...studio.rows.values()].filter(({ id, parent }) => parent === 0 && !before.has(id)).map(({ id }) => id));
+    }
+}
+
+// The newest copy counts, also if it was made in another tab.
+async function paste(studio: Studio): Promise<void> {
+    const last = await lastCopied();
+    if (clip !== null && (last === null || last.at <= clip.copied.at)) {
+        if (clip.studio === studio && clip.copied.bytes.length <= CREATE_BYTES_MAX) {
+            pasteHere(studio, clip.ids, clip.records);
+        } else {
+            await pasteClip(studio, clip.copied);
+        }
+    } else if (last !== null) {
+        await pasteClip(studio, last);
     }
 }
 
@@ -172,7 +203,7 @@ export const COMMANDS: readonly Command[] = [
     { id: 'redo-2', name: words.redo, key: 'Ctrl+Shift+Z', run: ({ document: doc }) => doc.redo(), can: ({ document: doc }) => doc.canRedo },
     { id: 'duplicate', name: words.duplicate, key: 'Ctrl+D', run: duplicate, can: hasSelection },
     { id: 'copy', name: words.copy, key: 'Ctrl+C', run: copy, can: ({ selection }) => selection.value.length > 0 },
-    { id: 'paste', name: words.paste, key: 'Ctrl+V', run: paste, can: mayWrite },
+    { id: 'paste', name: words.paste, key: 'Ctrl+V', run: (studio) => { void paste(studio); }, can: mayWrite },
     { id: 'delete', name: words.remove, key: 'Delete', run: remove, can: hasSelection },
     { id: 'group', name: words.group, key: 'Ctrl+G', run: group, can: hasSelection },
     { id: 'ungroup', name: words.ungroup, key: 'Ctrl+Shift+G', run: ungroup, can: hasSelection },
@@ -213,6 +244,10 @@ export const COMMANDS: readonly Command[] = [
     } },
     { id: 'new-script', name: words.newScript.title, key: 'Shift+K', run: ({ dialog }) => { dialog.value = 'script'; }, can: mayWrite },
     { id: 'publish', name: words.publish, key: 'Ctrl+Shift+P', run: ({ dialog }) => { dialog.value = 'publish'; } },
+    { id: 'import', name: words.importGame, key: 'Ctrl+Shift+O', run: ({ dialog }) => { dialog.value = 'import'; } },
+    { id: 'download', name: words.downloadGame, key: 'Ctrl+Shift+S', run: (studio) => {
+        void downloadGame(studio).catch((cause: unknown) => studio.say(String((cause as Error).message), 'error'));
+    } },
     { id: 'save', name: words.save, key: 'Ctrl+S', run: (studio) => studio.say(words.savedStates[studio.saved.value]) },
     { id: 'palette', name: words.palette, key: 'Ctrl+K', run: ({ dialog }) => { dialog.value = 'palette'; } },
     { id: 'keys', name: words.keys, key: 'F1', run: ({ dialog }) => { dialog.value = 'keys'; } },
@@ -237,7 +272,7 @@ export function press(studio: Studio, event: KeyboardEvent): boolean {
     const key = keyOf(event);
     const [target] = event.composedPath(); // the code editor is inside a shadow root
     const isWriting = target instanceof Element && target.closest(WRITES) !== null;
-    const isInTree = target instanceof Element && target.closest('[role=tree], [role=tablist], [role=listbox]') !== null;
+    const isInTree = target instanceof Element && target.closest('[role=tree], [role=tablist], [role=listbox], .script-tabs') !== null;
     const command = COMMANDS.find((each) => each.key === key);
     if (command === undefined || studio.playing.value && command.id !== 'play' ||
         isWriting && !/^Ctrl\+(K|S|Shift\+P)$|^F\d/.test(key) || isInTree && /^Arrow|^Page|^Home|^End|^Escape/.test(key) ||

@@ -5,6 +5,8 @@
 //
 // It runs in the page and, for the tests, under Node.
 
+import { packFiles } from '../core/packed_files.ts';
+
 type Address = number;
 type Handle = number;
 
@@ -27,6 +29,8 @@ interface Exports {
     editBytes(studio: Handle): Address;
     editNewId(studio: Handle, kind: number): number;
     editEdit(studio: Handle, label: Address, labelBytes: number, json: Address, jsonBytes: number): Address;
+    editCopy(studio: Handle, ids: Address, count: number): Address;
+    editPaste(studio: Handle, label: Address, labelBytes: number, clip: Address, clipBytes: number): Address;
     editUndo(studio: Handle, seq: number): Address;
     editReceive(studio: Handle, bytes: Address, count: number): Address;
     editPendingCount(studio: Handle): number;
@@ -39,6 +43,8 @@ interface Exports {
     editFiles(studio: Handle): Address;
     editProblems(studio: Handle): Address;
     editText(studio: Handle, which: number): Address;
+    editCompile(studio: Handle, files: Address, bytes: number): Address;
+    editWords(json: Address, bytes: number): Address;
     editChanges(studio: Handle): Address;
     editPick(studio: Handle, x: number, y: number, z: number, dx: number, dy: number, dz: number,
         distance: number): Address;
@@ -82,6 +88,17 @@ export interface SettingsRecord {
 export interface FileEntry {
     path: string;
     hash: string;
+}
+
+// The two texts of a place, and a file that differs: null, it is not there; true, its text does not matter.
+export interface PlaceTexts {
+    place: string;
+    scene: string;
+}
+export interface FileTexts {
+    path: string;
+    before: string | true | null;
+    after: string | true | null;
 }
 
 // core/edit/op_json.h.
@@ -450,6 +467,19 @@ export class StudioDocument {
         return decoder.decode(this.result(this.raw.editText(this.studio, 0)));
     }
 
+    // The place as a world is made from it (Core.createCompiledWorld), with prefabs, chunks and the paths of assets
+    // among the files. Throws with what is wrong.
+    compile(files: Map<string, Uint8Array>): Uint8Array {
+        const packed = packFiles(files);
+        return this.result(this.withBytes([packed], (at = 0) => this.raw.editCompile(this.studio, at, packed.length)));
+    }
+
+    // What differs between two states of a place, one line for each difference (core/edit/words.h).
+    words(before: PlaceTexts, after: PlaceTexts, files: readonly FileTexts[]): string[] {
+        const json = encoder.encode(JSON.stringify({ before, after, files }));
+        return this.json<string[]>(this.withBytes([json], (at = 0) => this.raw.editWords(at, json.length)));
+    }
+
     sceneJson(): string {
         return decoder.decode(this.result(this.raw.editText(this.studio, 1)));
     }
@@ -463,10 +493,29 @@ export class StudioDocument {
     // All of it or nothing. One step of undo, together with those before it of the same gesture (not 0).
     // False: it was refused, which is told as well.
     edit(label: string, ops: readonly Op[], gesture = 0): boolean {
-        const [name, json] = [encoder.encode(label).slice(0, 64), encoder.encode(JSON.stringify(ops))];
+        const json = encoder.encode(JSON.stringify(ops));
+        return this.change(label, json, gesture, (name, nameBytes, at) =>
+            this.raw.editEdit(this.studio, name, nameBytes, at, json.length));
+    }
+
+    // Those with everything below them, for a paste in any place (core/edit/clip.h).
+    copy(ids: readonly number[]): Uint8Array {
+        const bytes = new Uint8Array(new Uint32Array(ids).buffer);
+        return this.withBytes([bytes], (at = 0) => this.result(this.raw.editCopy(this.studio, at, ids.length)));
+    }
+
+    // The clip must be a blob of the place already. The session tells everybody the entities themselves.
+    paste(label: string, clip: Uint8Array): boolean {
+        return this.change(label, clip, 0, (name, nameBytes, at) =>
+            this.raw.editPaste(this.studio, name, nameBytes, at, clip.length));
+    }
+
+    private change(label: string, bytes: Uint8Array, gesture: number,
+        apply: (name: Address, nameBytes: number, at: Address) => Address): boolean {
+        const name = encoder.encode(label).slice(0, 64);
         try {
-            const message = this.withBytes([name, json], (a = 0, b = 0) =>
-                this.result(this.raw.editEdit(this.studio, a, name.length, b, json.length)));
+            const message = this.withBytes([name, bytes], (a = 0, b = 0) =>
+                this.result(apply(a, name.length, b)));
             this.waiting.push({ n: numberOf(message), as: 'edit', group: this.groupOf(gesture) });
             this.redoable = [];
             this.tellChanges();

@@ -75,3 +75,12 @@ export async function packGame(studio: Studio): Promise<Blob> {
     }
     return zip(all);
 }
+
+export async function downloadGame(studio: Studio): Promise<void> {
+    const game = await packGame(studio);
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(game);
+    link.download = `${studio.document.settings().name.replace(/[^\w-]+/g, '_')}.game`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

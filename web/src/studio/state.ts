@@ -49,7 +49,7 @@ export class Studio {
     readonly notice = signal('');
     readonly panel = signal<Panel | null>(null);
     readonly side = signal<Side>('insert');
-    readonly dialog = signal<'palette' | 'publish' | 'keys' | 'script' | null>(null);
+    readonly dialog = signal<'palette' | 'publish' | 'import' | 'keys' | 'script' | null>(null);
     readonly open = signal<{ path: string; line: number } | null>(null); // a script
     readonly playing = signal(false);
     readonly tour = signal(-1); // the step; -1: not now
@@ -129,9 +129,14 @@ export class Studio {
         this.selection.value = ids.filter((id) => this.rows.has(id));
     }
 
-    // A line for the console, and for a moment where one looks.
-    say(text: string, level: 'info' | 'warn' | 'error' = 'info'): void {
+    // A line for the console.
+    note(text: string, level: 'info' | 'warn' | 'error' = 'info'): void {
         consoleLog.add([{ side: 'studio', level, text }]);
+    }
+
+    // For a moment also where one looks.
+    say(text: string, level: 'info' | 'warn' | 'error' = 'info'): void {
+        this.note(text, level);
         this.notice.value = text;
         clearTimeout(this.noticeTimer);
         this.noticeTimer = window.setTimeout(() => { this.notice.value = ''; }, NOTICE_MS);

@@ -102,6 +102,13 @@ export class Gate {
             event.preventDefault();
             void asked.then(() => this.start());
         });
+        if (location.hash === '#now' && parent !== window) { // in the Studio: who is signed in has said already that they play
+            void asked.then(() => {
+                if (this.signedIn) {
+                    this.start();
+                }
+            });
+        }
         this.cancel.addEventListener('click', () => actions.cancel());
         this.again.addEventListener('click', () => void this.ask().then(() => this.start()));
         this.now.textContent = words.gate.now;

@@ -31,6 +31,8 @@ export const linkWords = {
     offline: 'This device is offline. It goes on by itself as soon as there is a network.',
     unreachable: 'The server cannot be reached. It may be restarting, or your network is down.',
     gaveUp: 'It did not come back.',
+    draftDenied: 'This is the link to a place that is still being made. Only people with an account here whom its maker has '
+        + 'let in can play it: sign in, and tell the maker the name of your account.',
     signInEnded: 'Your sign-in has ended. Sign in again, or go on as a guest.',
     // By the codes of docs/PROTOCOL.md.
     reasons: {
@@ -38,10 +40,11 @@ export const linkWords = {
         auth_required: 'The world wants a ticket. Join again.',
         auth_failed: 'The ticket is no longer good. Join again.',
         handshake_timeout: 'The world heard nothing from you in time.',
-        world_full: 'As many play in this world as may. You come in as soon as somebody leaves.',
+        world_full: 'This world has no room for another player now. You come in as soon as somebody leaves.',
         busy: 'Too many are coming in at once.',
         stopping: 'The world is closing.',
         stopped: 'The world has closed.',
+        moved: 'The world moves to another machine.',
         replaced: 'You are playing somewhere else.',
         behind: 'The connection was too slow to keep up.',
         flood: 'Too many messages were sent at once.',

@@ -34,6 +34,7 @@ export function showFailure(title: string, text: string): void {
     element('detail', HTMLParagraphElement).textContent = text;
     const again = element('again', HTMLButtonElement);
     again.hidden = false;
+    element('leave', HTMLParagraphElement).hidden = false;
     again.textContent = words.gate.again;
     again.addEventListener('click', () => location.reload());
 }

@@ -113,7 +113,7 @@ const english = {
     left: 'You have left.',
     cancelled: 'You cancelled it.',
     gate: {
-        closed: 'You are no longer in the world',
+        closed: 'You are not in the world',
         waiting: 'One moment',
         again: 'Try again',
         now: 'Try now',

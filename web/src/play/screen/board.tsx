@@ -41,7 +41,7 @@ export function Board({ people }: { people: People }): JSX.Element | null {
                                 class={person.player === people.own.value ? 'own' : ''}>
                                 <th scope="row">{person.name}</th>
                                 {columns.map((column) => (
-                                    <td key={column}>{number(person.stats.get(column))}</td>
+                                    <td key={column} data-column={column}>{number(person.stats.get(column))}</td>
                                 ))}
                             </tr>
                         ))}

@@ -163,7 +163,10 @@ export function TouchControls({ controls, place, build, onDig, onTouch }: {
             <Stick controls={controls} onTouch={onTouch} />
             <div class="touch-buttons" role="group" aria-label={words.touch.label}>
                 <HoldButton text={words.keys.jump} kind="large" hold={press(JUMP)} />
-                <HoldButton text={isBuilding ? words.build.use[build.tool.value] : words.touch.fire} kind="large" hold={press(FIRE)} move={turn} />
+                {(isBuilding || controls.fires.value) && (
+                    <HoldButton text={isBuilding ? words.build.use[build.tool.value] : words.touch.fire} kind="large"
+                        hold={press(FIRE)} move={turn} />
+                )}
                 <HoldButton text={words.keys.use} hold={press(USE)} />
                 {settings.value.toggleRun && (
                     <HoldButton text={words.keys.run} pressed={controls.runs.value}

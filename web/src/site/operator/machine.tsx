@@ -17,7 +17,7 @@ interface Storage {
 }
 
 interface Backups {
-    state: 'none' | 'running' | 'done' | 'failed';
+    state: 'none' | 'running' | 'done' | 'failed' | 'cancelled';
     name: string | null;
     bytes_written: number;
     reason: string | null;
@@ -51,10 +51,18 @@ function BackupPart({ acting }: { acting: Acting }): JSX.Element {
                 <p role="status">
                     {isRunning ? words.storage.running(words.bytes(backup.bytes_written))
                         : backup.state === 'done' ? words.storage.finished(backup.name ?? '')
+                        : backup.state === 'cancelled' ? words.storage.cancelled
                         : backup.state === 'failed' ? `${words.storage.failed} ${backup.reason ?? ''}`
                         : backup.backups.length === 0 ? words.storage.noneYet : ''}
                 </p>
-                {isRunning && <progress aria-label={words.storage.backup} />}
+                {isRunning && <div class="inline">
+                    <progress aria-label={words.storage.backup} />
+                    <button type="button" class="button quiet" onClick={() => void acting.run(async () => {
+                        await send('DELETE', `/admin/backups/${encodeURIComponent(backup.name ?? '')}`);
+                        loaded.again();
+                        return '';
+                    })}>{words.storage.stop}</button>
+                </div>}
                 <ul class="list">{backup.backups.map((file) => (
                     <li key={file.name} class="inline">
                         <code>{file.name}</code>
@@ -79,6 +87,14 @@ function BackupPart({ acting }: { acting: Acting }): JSX.Element {
     );
 }
 
+// Places that came with the program and spells of it belong to accounts that nobody has: one row.
+function withoutNobodies(accounts: Storage['accounts']): Storage['accounts'] {
+    const own = accounts.filter((one) => one.shown_name !== null);
+    const others = accounts.filter((one) => one.shown_name === null);
+    return others.length === 0 ? own : [...own, { account: '', username: null, shown_name: null,
+        places: others.reduce((sum, one) => sum + one.places, 0), bytes: others.reduce((sum, one) => sum + one.bytes, 0) }];
+}
+
 export function StorageSection(): JSX.Element {
     const loaded = useLoaded<Storage>('/admin/storage');
     const acting = useActing();
@@ -94,7 +110,7 @@ export function StorageSection(): JSX.Element {
                     words.bytes(storage.disk_total_bytes))}. {words.storage.limit(words.bytes(storage.account_bytes_max))}</p>
                 {storage.accounts.length === 0 ? <p class="soft">{words.storage.none}</p>
                     : <Table label={words.sections.storage} head={[words.storage.who, words.storage.places, words.storage.bytes]}>
-                        {storage.accounts.map((one) => (
+                        {withoutNobodies(storage.accounts).map((one) => (
                             <tr key={one.account}>
                                 <th scope="row">{one.shown_name === null ? words.storage.builtIn
                                     : <PersonLink account={one.username ?? one.account}>{one.shown_name}</PersonLink>}</th>
@@ -145,6 +161,19 @@ function newestNotes(text: string): Note[] {
     return notes.map((note) => ({ ...note, text: note.text.replace(/\*\*|`/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1') }));
 }
 
+// Notes below their headings, such as “For operators”, which is open when one comes here.
+function chapters(notes: Note[]): { title: string; texts: string[] }[] {
+    const found: { title: string; texts: string[] }[] = [];
+    for (const note of notes) {
+        if (note.level === 'h2' || note.level === 'h3') {
+            found.push({ title: note.text, texts: [] });
+        } else {
+            found.at(-1)?.texts.push(note.text);
+        }
+    }
+    return found.filter(({ texts }) => texts.length > 0);
+}
+
 export function AboutSection(): JSX.Element {
     const description = useLoaded<{ info: { version: string } }>('/api/openapi.json');
     const [notes, setNotes] = useState<Note[] | null>(null);
@@ -157,9 +186,12 @@ export function AboutSection(): JSX.Element {
             <p class="soft">{words.about.update}</p>
             <h2>{words.about.notes}</h2>
             {notes?.length === 0 && <p class="soft">{words.about.none}</p>}
-            <div class="notes">{(notes ?? []).map((note, at) =>
-                note.level === 'h2' || note.level === 'h3' ? <h3 key={at}>{note.text}</h3>
-                    : <p key={at}>• {note.text}</p>)}</div>
+            <div class="notes">{chapters(notes ?? []).map((chapter, at) => (
+                <details key={at} open={/operat/i.test(chapter.title)}>
+                    <summary>{chapter.title} <span class="soft">({words.number(chapter.texts.length)})</span></summary>
+                    <ul>{chapter.texts.map((text, row) => <li key={row}>{text}</li>)}</ul>
+                </details>
+            ))}</div>
         </>
     );
 }

@@ -1,9 +1,10 @@
 // The pages of those who run the server. The server decides who may ask what; this page only says it.
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 import type { Session } from '../api.ts';
 import { NotFound, useLoaded } from '../parts.tsx';
+import { signInPath } from '../route.ts';
 import { words as siteWords } from '../words.ts';
 import { words } from '../words_operator.ts';
 
@@ -39,7 +40,7 @@ function Refused({ session }: { session: Session }): JSX.Element {
         <div class="empty">
             <h1>{words.refused}</h1>
             <p>{isGuest ? words.refusedGuest : words.refusedOther}</p>
-            <p><a class="button" href={isGuest ? '/account' : '/'}>
+            <p><a class="button" href={isGuest ? signInPath() : '/'}>
                 {isGuest ? words.signIn : siteWords.toDiscover}</a></p>
         </div>
     );
@@ -54,6 +55,9 @@ export function OperatorPage({ section, query, session }: {
     useEffect(() => {
         document.title = `${title} · ${words.title} · ${siteWords.name}`;
     }, [title]);
+    const chosen = useRef<HTMLAnchorElement>(null);
+    useEffect(() => chosen.current?.parentElement?.scrollTo({
+        left: chosen.current.offsetLeft - chosen.current.parentElement.offsetLeft - 48 }));
     const who = useLoaded<{ roles: string[] }>(session?.signed_in === true ? '/api/account' : null);
     if (session === null || (session.signed_in && who.value === null && who.failure === null)) {
         return <p role="status">{siteWords.loading}</p>;
@@ -70,7 +74,7 @@ export function OperatorPage({ section, query, session }: {
             <nav class="sections" aria-label={words.title}>
                 {(Object.keys(SECTIONS) as Section[]).map((each) => (
                     <a key={each} href={each === 'worlds' ? '/operator' : `/operator/${each}`}
-                        {...(each === name ? { 'aria-current': 'page' } : {})}>{words.sections[each]}</a>
+                        {...(each === name ? { 'aria-current': 'page', ref: chosen } : {})}>{words.sections[each]}</a>
                 ))}
             </nav>
             <div class="section">

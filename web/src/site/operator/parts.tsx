@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 
 import { Dialog } from '../../ui/parts.tsx';
-import { Failure } from '../api.ts';
+import { messageOf } from '../message.ts';
 import { words } from '../words_operator.ts';
 
 // What became of the last action of a part of a page.
@@ -18,12 +18,7 @@ export interface Acting {
     run: (act: () => Promise<string>) => Promise<boolean>;
 }
 
-export function reasonOf(cause: unknown): string {
-    if (cause instanceof Failure && cause.retryAfter > 0) {
-        return `${cause.message} (${cause.retryAfter} s)`;
-    }
-    return cause instanceof Error ? cause.message : String(cause);
-}
+export const reasonOf = messageOf;
 
 export function useActing(): Acting {
     const [said, setSaid] = useState<Said | null>(null);
@@ -51,9 +46,12 @@ export interface AskFields {
 }
 
 // A button of something that cannot be taken back so easily: asks once, and says what will happen.
-export function AskOnce({ label, title, text, act, run, withReason = false, withMinutes = false, quiet = true }: {
+export function AskOnce({
+    label, title, text, act, run, withReason = false, withMinutes = false, quiet = true, isReady = true,
+}: {
     label: string; title: string; text: string; act: (fields: AskFields) => Promise<string>;
     run: Acting['run']; withReason?: boolean; withMinutes?: boolean; quiet?: boolean;
+    isReady?: boolean; // false: something has to be filled in first
 }): JSX.Element {
     const [isOpen, setOpen] = useState(false);
     const [wrong, setWrong] = useState('');
@@ -82,8 +80,8 @@ export function AskOnce({ label, title, text, act, run, withReason = false, with
     };
     return (
         <>
-            <button type="button" class={quiet ? 'button quiet' : 'button'} onClick={() => setOpen(true)}>
-                {label}</button>
+            <button type="button" class={quiet ? 'button quiet' : 'button'} disabled={!isReady}
+                onClick={() => setOpen(true)}>{label}</button>
             {isOpen && <Dialog title={title} onClose={close}>
                 <form class="form" onSubmit={(event) => void confirm(event)}>
                     <p class="about">{text}</p>

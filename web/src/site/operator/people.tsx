@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { get, send } from '../api.ts';
 import { Trouble, useLoaded } from '../parts.tsx';
 import { go } from '../route.ts';
+import { words as siteWords } from '../words.ts';
 import { words } from '../words_operator.ts';
 
 import { AskOnce, Outcome, PersonLink, Table, banBody, reasonOf, useActing } from './parts.tsx';
@@ -33,10 +34,12 @@ interface SignIn {
 
 interface Ban {
     account: string;
+    name: string | null;
     world_id: string | null;
     until: string | null;
     reason: string;
     by: string | null;
+    by_name: string | null;
 }
 
 // --- finding ---------------------------------------------------------------------------------------
@@ -69,8 +72,9 @@ function Found({ text }: { text: string }): JSX.Element {
                 {(people ?? []).map((one) => (
                     <tr key={one.account}>
                         <th scope="row"><PersonLink account={one.username ?? one.account}>
-                            {one.username ?? one.account}</PersonLink> <span class="soft">{one.shown_name}</span></th>
-                        <td>{one.roles.join(', ')}</td>
+                            {one.username ?? one.account}</PersonLink>
+                        {one.shown_name !== one.username && <span class="soft shown">{one.shown_name}</span>}</th>
+                        <td>{one.roles.length === 0 ? '–' : one.roles.join(', ')}</td>
                         <td>{words.time(one.last_sign_in)}</td>
                     </tr>
                 ))}
@@ -184,7 +188,7 @@ function PersonPage({ who }: { who: string }): JSX.Element {
         return <Trouble failure={loaded.failure} again={loaded.again} />;
     }
     if (person === null) {
-        return <p role="status">…</p>;
+        return <p role="status">{siteWords.loading}</p>;
     }
     const name = person.username ?? person.shown_name;
     const owner = person.username ?? `~${parseInt(person.account.replace(/^\w+_/, ''), 16)}`;
@@ -238,9 +242,9 @@ function Bans({ kind, acting }: { kind: 'ban' | 'mute'; acting: Acting }): JSX.E
                 <p class="soft">{kind === 'ban' ? words.people.noBans : words.people.noMutes}</p>}
             <ul class="list">{bans.map((ban) => (
                 <li key={`${ban.account} ${ban.world_id ?? ''}`} class="inline">
-                    <PersonLink account={ban.account} />
+                    <PersonLink account={ban.account}>{ban.name}</PersonLink>
                     <span>{ban.world_id ?? ''} {ban.until === null ? words.forGood : words.until(ban.until)}</span>
-                    <span class="soft">{ban.reason}</span>
+                    <span class="soft">{ban.reason}{ban.by_name !== null && ` (${words.people.by(ban.by_name)})`}</span>
                     <button type="button" class="button quiet" onClick={() => void acting.run(async () => {
                         const query = new URLSearchParams({ account: ban.account,
                             ...(ban.world_id === null ? {} : { world_id: ban.world_id }) });
@@ -257,6 +261,7 @@ function Bans({ kind, acting }: { kind: 'ban' | 'mute'; acting: Acting }): JSX.E
 function Addresses({ acting }: { acting: Acting }): JSX.Element {
     const list = useLoaded<{ bans: { range: string; until: string | null; reason: string }[] }>('/admin/bans/addresses');
     const [range, setRange] = useState('');
+    const isRange = /^[0-9a-f.:]{2,}(\/\d{1,3})?$/i.test(range.trim()); // the server looks closer
     const bans = list.value?.bans ?? [];
     return (
         <section>
@@ -278,7 +283,7 @@ function Addresses({ acting }: { acting: Acting }): JSX.Element {
                 <input id="range" value={range} maxLength={64} autocomplete="off"
                     onInput={(event) => setRange(event.currentTarget.value)} />
                 <div class="ways">
-                    <AskOnce label={words.people.banRange} title={words.people.banRangeTitle} withReason withMinutes run={acting.run}
+                    <AskOnce label={words.people.banRange} isReady={isRange} title={words.people.banRangeTitle} withReason withMinutes run={acting.run}
                         text={words.people.banRangeText(range)} act={async ({ reason, minutes }) => {
                             await send('POST', '/admin/bans/addresses', { range: range.trim(), reason,
                                 ...(minutes === '' ? {} : { minutes: Number(minutes) }) });

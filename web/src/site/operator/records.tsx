@@ -12,7 +12,7 @@ import { AskOnce, Outcome, PersonLink, Table, reasonOf, useActing } from './part
 
 interface Job {
     about: {
-        account: string | null; place_id: string | null; revision_id: string | null; queued: string; ended: string | null;
+        account: string | null; name: string | null; place_id: string | null; revision_id: string | null; queued: string; ended: string | null;
     };
     job: { job_id: string; status: string; stage: string; progress_pct: number; log: string[]; reason: string };
 }
@@ -47,7 +47,7 @@ export function JobsSection(): JSX.Element {
                             ? <a href={`/place/${encodeURIComponent(about.place_id)}`}>{about.place_id} {about.revision_id}</a>
                             : words.jobs.draft}</strong>{' '}
                         <span class={job.status === 'failed' ? 'wrong' : 'soft'}>{words.jobs.states[job.status] ?? job.status}</span>
-                        <p class="soft"><PersonLink account={about.account} /> · {words.time(about.queued)}</p>
+                        <p class="soft"><PersonLink account={about.account}>{about.name}</PersonLink> · {words.time(about.queued)}</p>
                         {job.reason !== '' && <p class="wrong">{job.reason}</p>}
                         {job.status === 'running' &&
                             <progress max={100} value={job.progress_pct} aria-label={words.jobs.progress} />}
@@ -81,6 +81,14 @@ interface LogLine {
 
 const LINES_KEPT = 500;
 const WAIT_S = 20;
+const AGAIN_MS = 3000; // after a failure
+const HIDDEN_MS = 1000;
+
+// At most so long: less if it has ended meanwhile.
+const pause = (ms: number, ended: AbortSignal): Promise<void> => new Promise((done) => {
+    const timer = setTimeout(done, ms);
+    ended.addEventListener('abort', () => { clearTimeout(timer); done(); }, { once: true });
+});
 
 export function LogSection(): JSX.Element {
     const [lines, setLines] = useState<LogLine[] | null>(null);
@@ -91,6 +99,10 @@ export function LogSection(): JSX.Element {
         const follow = async (): Promise<void> => {
             let last = 0;
             do {
+                if (document.hidden) { // nobody reads it
+                    await pause(HIDDEN_MS, ended.signal);
+                    continue;
+                }
                 const query = last === 0 ? 'limit=200' : `after=${last}&limit=200&wait=${WAIT_S}`;
                 const answer = await get<{ lines: LogLine[]; last: number }>(`/admin/logs?${query}`, ended.signal);
                 const isFirst = last === 0;
@@ -99,11 +111,22 @@ export function LogSection(): JSX.Element {
                 setWrong('');
             } while (isFollowing && !ended.signal.aborted);
         };
-        follow().catch((cause: unknown) => {
-            if (cause instanceof Failure) {
-                setWrong(cause.message);
+        // A server that starts again is asked again: its log goes on with its first lines.
+        const keepOn = async (): Promise<void> => {
+            while (!ended.signal.aborted) {
+                try {
+                    await follow();
+                    return;
+                } catch (cause) {
+                    if (!(cause instanceof Failure)) {
+                        return; // ended
+                    }
+                    setWrong(reasonOf(cause));
+                    await pause(Math.max(AGAIN_MS, cause.retryAfter * 1000), ended.signal);
+                }
             }
-        });
+        };
+        void keepOn();
         return () => ended.abort();
     }, [isFollowing]);
     return (
@@ -129,6 +152,7 @@ interface Act {
     id: number;
     time: string;
     account: string | null;
+    name: string | null;
     action: string;
     detail: string;
 }
@@ -154,7 +178,7 @@ export function AuditSection(): JSX.Element {
                 {acts.map((act) => (
                     <tr key={act.id}>
                         <td>{words.exactTime(act.time)}</td>
-                        <td>{act.account === null ? words.audit.machine : <PersonLink account={act.account} />}</td>
+                        <td>{act.account === null ? words.audit.machine : <PersonLink account={act.account}>{act.name}</PersonLink>}</td>
                         <th scope="row">{act.action}</th>
                         <td class="detail">{act.detail}</td>
                     </tr>

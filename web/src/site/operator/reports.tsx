@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { send } from '../api.ts';
 import { Trouble, useLoaded } from '../parts.tsx';
 import { go } from '../route.ts';
+import { words as siteWords } from '../words.ts';
 import { words } from '../words_operator.ts';
 
 import { AskOnce, Outcome, PersonLink, useActing } from './parts.tsx';
@@ -17,6 +18,8 @@ interface Report {
     source: string;
     reporter: string | null;
     account: string | null;
+    reporter_name: string | null;
+    account_name: string | null;
     place_id: string | null;
     world_id: string | null;
     reason: string;
@@ -37,8 +40,8 @@ interface Line {
 function Facts({ report }: { report: Report }): JSX.Element {
     return (
         <dl class="facts">
-            <div><dt>{words.reports.by}</dt><dd><PersonLink account={report.reporter} /></dd></div>
-            <div><dt>{words.reports.about}</dt><dd><PersonLink account={report.account} /></dd></div>
+            <div><dt>{words.reports.by}</dt><dd><PersonLink account={report.reporter}>{report.reporter_name}</PersonLink></dd></div>
+            <div><dt>{words.reports.about}</dt><dd><PersonLink account={report.account}>{report.account_name}</PersonLink></dd></div>
             {report.place_id !== null && <div><dt>{words.reports.place}</dt>
                 <dd><a href={`/place/${encodeURIComponent(report.place_id)}`}>{report.place_id}</a></dd></div>}
             {report.world_id !== null && <div><dt>{words.reports.world}</dt><dd>{report.world_id}</dd></div>}
@@ -83,23 +86,24 @@ function ActPlace({ id, act, label, text, acting }: {
 function ReportPage({ id }: { id: string }): JSX.Element {
     const loaded = useLoaded<Report & { evidence: Line[] }>(`/admin/reports/${encodeURIComponent(id)}`);
     const acting = useActing();
-    const [note, setNote] = useState('');
+    const [typed, setNote] = useState<string | null>(null); // null: as it is kept
     const report = loaded.value;
     if (loaded.failure !== null) {
         return <Trouble failure={loaded.failure} again={loaded.again} />;
     }
     if (report === null) {
-        return <p role="status">…</p>;
+        return <p role="status">{siteWords.loading}</p>;
     }
+    const note = typed ?? report.note;
     const close = (state: string): void => void acting.run(async () => {
         await send('POST', `/admin/reports/${report.report_id}`, { state, note });
         loaded.again();
         return words.reports.closed(words.reports.states[state] ?? state);
     });
-    const restrict = { account: report.account ?? '', name: report.account ?? '', isOn: false, acting, again: () => {} };
+    const restrict = { account: report.account ?? '', name: report.account_name ?? report.account ?? '', isOn: false, acting, again: () => {} };
     return (
         <>
-            <p><a href="/operator/reports">{words.reports.back}</a></p>
+            <p><a class="back" href="/operator/reports">{words.reports.back}</a></p>
             <h2>{words.reports.number(report.report_id)} <span class="badge">{words.reports.states[report.state] ?? report.state}</span></h2>
             <Facts report={report} />
             <h3>{words.reports.text}</h3>
@@ -108,7 +112,7 @@ function ReportPage({ id }: { id: string }): JSX.Element {
             <Outcome said={acting.said} />
             <div class="form">
                 <label for="note">{words.reports.note}</label>
-                <input id="note" value={note === '' ? report.note : note} maxLength={200}
+                <input id="note" value={note} maxLength={200}
                     onInput={(event) => setNote(event.currentTarget.value)} />
             </div>
             <div class="ways">
@@ -154,7 +158,7 @@ export function ReportsSection({ query }: { query: URLSearchParams }): JSX.Eleme
                         <a class="open" href={`/operator/reports?id=${report.report_id}`}>
                             {words.reports.number(report.report_id)}: {report.reason}</a>
                         <p class="clipped">{report.text}</p>
-                        <p class="soft">{words.time(report.created)} · {report.account ?? report.place_id ?? report.world_id ?? ''}</p>
+                        <p class="soft">{words.time(report.created)} · {report.account_name ?? report.account ?? report.place_id ?? report.world_id ?? ''}</p>
                     </div>
                 </li>
             ))}</ul>

@@ -26,7 +26,7 @@ function SettingsForm(): JSX.Element {
     }
     const change = (name: string, value: string): void => void acting.run(async () => {
         setSettings(await send<Settings>('PUT', '/admin/settings', { [name]: value }));
-        return words.rules.saved(name, value);
+        return words.rules.saved(words.rules.names[name] ?? name, words.rules.values[value] ?? value);
     });
     return (
         <section>
@@ -34,12 +34,13 @@ function SettingsForm(): JSX.Element {
             <Outcome said={acting.said} />
             {(settings?.about ?? []).map(({ name, values, help }) => (
                 <div key={name} class="form setting">
-                    <label for={`setting-${name}`}>{name}</label>
+                    <label for={`setting-${name}`}>{words.rules.names[name] ?? name}</label>
                     <select id={`setting-${name}`} value={String(settings?.[name] ?? '')} aria-describedby={`help-${name}`}
                         onChange={(event) => change(name, event.currentTarget.value)}>
-                        {values.map((value) => <option key={value} value={value}>{value}</option>)}
+                        {values.map((value) => <option key={value} value={value}>
+                            {words.rules.values[value] ?? value}</option>)}
                     </select>
-                    <p id={`help-${name}`} class="soft">{help}</p>
+                    <p id={`help-${name}`} class="soft">{help} <code>{name}</code></p>
                 </div>
             ))}
         </section>

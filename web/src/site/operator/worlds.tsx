@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, send } from '../api.ts';
 import { useLive } from '../live.ts';
 import type { LiveRows } from '../live.ts';
+import { words as siteWords } from '../words.ts';
 import { words } from '../words_operator.ts';
 
 import { AskOnce, CHART_SECONDS, Chart, Outcome, PersonLink, Table, reasonOf, useActing } from './parts.tsx';
@@ -191,12 +192,19 @@ function Drain({ isDraining, acting }: { isDraining: boolean; acting: Acting }):
     );
 }
 
+const ROWS_SHOWN = 50; // each has four charts, which are drawn anew every second
+
 export function WorldsSection(): JSX.Element {
     const rows = useHistory();
     const acting = useActing();
+    const [wanted, setWanted] = useState('');
+    const [shown, setShown] = useState(ROWS_SHOWN);
     const server = rows?.get('server');
-    const worlds = [...rows ?? []].filter(([key]) => key !== 'server')
+    const all = [...rows ?? []].filter(([key]) => key !== 'server')
         .sort(([, a], [, b]) => b.players - a.players);
+    const text = wanted.trim().toLowerCase();
+    const worlds = all.filter(([id, row]) => text === '' ||
+        `${id} ${nameOf(row)} ${row.place_id ?? ''}`.toLowerCase().includes(text));
     const history = histories.get('server') ?? EMPTY;
     const { players, tick, memory, traffic } = words.worlds;
     return (
@@ -208,12 +216,21 @@ export function WorldsSection(): JSX.Element {
                 <Chart label={traffic} values={history.traffic} shown={words.rate} />
             </section>
             <Outcome said={acting.said} />
-            {rows !== null && worlds.length === 0 && <p>{words.worlds.none}</p>}
+            {rows === null && <p role="status">{siteWords.loading}</p>}
+            {rows !== null && all.length === 0 && <p>{words.worlds.none}</p>}
+            {all.length > 1 && <form class="inline" role="search" onSubmit={(event) => event.preventDefault()}>
+                <label for="world">{words.worlds.search}</label>
+                <input id="world" type="search" value={wanted} maxLength={64} autocomplete="off"
+                    onInput={(event) => setWanted(event.currentTarget.value)} />
+                <span class="soft" role="status">{words.worlds.shown(Math.min(shown, worlds.length), all.length)}</span>
+            </form>}
             {worlds.length > 0 &&
                 <Table label={words.worlds.worlds} head={[words.worlds.name, words.worlds.place, players, tick, memory,
                     traffic, words.worlds.actions]}>
-                    {worlds.map(([id, row]) => <WorldRow key={id} id={id} row={row} acting={acting} />)}
+                    {worlds.slice(0, shown).map(([id, row]) => <WorldRow key={id} id={id} row={row} acting={acting} />)}
                 </Table>}
+            {worlds.length > shown && <p><button type="button" class="button quiet"
+                onClick={() => setShown(shown + ROWS_SHOWN)}>{words.more}</button></p>}
             <Drain isDraining={server?.draining === true} acting={acting} />
             <Announce acting={acting} />
         </>

@@ -5,8 +5,9 @@ import { useRef, useState } from 'preact/hooks';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
-const ASSET_BYTES_MAX = 16 << 20;
-const TYPES = '.png,.jpg,.jpeg,.ogg,.mp3,.wav,.glb,.gltf';
+// As a package takes them (docs/FORMATS.md): a file that the Studio takes is not refused by a build for its size.
+const bytesMax = (name: string): number => (/\.(wav|glb|bin)$/i.test(name) ? 64 : 32) << 20;
+const TYPES = '.png,.jpg,.jpeg,.ogg,.wav,.glb,.gltf,.bin';
 
 // A file may be named as "assets/door.png", "door.png" or "door".
 function usersOf(studio: Studio, path: string): number[] {
@@ -22,10 +23,10 @@ function usersOf(studio: Studio, path: string): number[] {
 // What a package takes as the name of a file.
 const plain = (name: string): string => name.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._]+/, '');
 
-async function upload(studio: Studio, files: Iterable<File>): Promise<void> {
+async function upload(studio: Studio, files: readonly File[]): Promise<void> {
     for (const file of files) {
-        if (file.size > ASSET_BYTES_MAX) {
-            studio.say(words.assetTooLarge(file.name), 'error');
+        if (file.size > bytesMax(file.name)) {
+            studio.say(words.assetTooLarge(file.name, bytesMax(file.name) >> 20), 'error');
             continue;
         }
         const path = `assets/${plain(file.name)}`;
@@ -52,11 +53,14 @@ export function Assets({ studio }: { studio: Studio }): JSX.Element {
             onDrop={(event) => {
                 event.preventDefault();
                 setOver(false);
-                void upload(studio, event.dataTransfer?.files ?? []);
+                void upload(studio, [...event.dataTransfer?.files ?? []]);
             }}>
             <p>
                 <input ref={field} type="file" id="asset-file" multiple accept={TYPES} disabled={!canWrite} class="hidden-file"
-                    onChange={(event) => { void upload(studio, event.currentTarget.files ?? []); event.currentTarget.value = ''; }} />
+                    onChange={(event) => {
+                        void upload(studio, [...event.currentTarget.files ?? []]); // a copy: clearing the field empties its own list
+                        event.currentTarget.value = '';
+                    }} />
                 <label for="asset-file" class="button quiet small">{words.upload}</label>{' '}
                 <span class="soft">{words.uploadHint}</span>
             </p>

@@ -5,6 +5,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 
 import type { Member } from '../schema.ts';
+import type { Parameters } from '../script_parameters.ts';
 import { sum } from '../sums.ts';
 import { words } from '../words_studio.ts';
 
@@ -139,11 +140,14 @@ function TextField({ member, value, label, describedBy, set, long = false }: Fie
             onKeyDown={(event) => { if (event.key === 'Enter') { commit(event.currentTarget.value); } }} />;
 }
 
-// Parameters of a script: a field for each that has a plain value. Everything else as JSON.
+// Parameters of a script: a field for each that has a plain value, also for those that only the script names. Everything
+// else as JSON.
+export const scriptParameters = signal<Parameters>({});
 function ParametersField({ value, label, describedBy, set }: FieldProps): JSX.Element {
-    const record = typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? value as Record<string, unknown> : null;
-    const isPlain = record !== null && Object.values(record).every((each) =>
+    const own = typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown>
+        : value === undefined || value === null ? {} : null; // null: they differ, or it is none
+    const record = own === null ? null : { ...scriptParameters.value, ...own };
+    const isPlain = record !== null && Object.keys(record).length > 0 && Object.values(record).every((each) =>
         typeof each === 'number' || typeof each === 'string' || typeof each === 'boolean');
     if (!isPlain || record === null) {
         return <JsonField member={{} as Member} value={value} label={label} describedBy={describedBy} set={set} />;
@@ -152,12 +156,12 @@ function ParametersField({ value, label, describedBy, set }: FieldProps): JSX.El
         <span class="parameters">{Object.entries(record).map(([name, each]) => (
             <label key={name}><span>{name}</span>
                 {typeof each === 'boolean'
-                    ? <input type="checkbox" checked={each} onChange={(event) => set({ ...record, [name]: event.currentTarget.checked })} />
+                    ? <input type="checkbox" aria-label={name} checked={each} onChange={(event) => set({ ...own, [name]: event.currentTarget.checked })} />
                     : typeof each === 'number'
                         ? <NumberField value={each} label={name} low={undefined} high={undefined} whole={false}
-                            describedBy={describedBy} set={(number) => set({ ...record, [name]: number })} />
+                            describedBy={describedBy} set={(number) => set({ ...own, [name]: number })} />
                         : <TextField member={{} as Member} value={each} label={name} describedBy={describedBy}
-                            set={(text) => set({ ...record, [name]: text })} />}
+                            set={(text) => set({ ...own, [name]: text })} />}
             </label>
         ))}</span>
     );

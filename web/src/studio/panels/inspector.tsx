@@ -4,9 +4,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { TYPES, type Op } from '../document.ts';
 import { valueOf, type Member } from '../schema.ts';
+import { literalParameters } from '../script_parameters.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
-import { Field, MIXED, assetNames, labelOf } from './fields.tsx';
+import { Field, MIXED, assetNames, labelOf, scriptParameters } from './fields.tsx';
 
 // Where a member is shown. What is named by no section comes last.
 const SECTIONS: readonly [string, RegExp][] = [
@@ -92,7 +93,20 @@ export function Inspector({ studio }: { studio: Studio }): JSX.Element {
         studio.document.edit(words.steps.set(labelOf(member)), [op]);
     };
     const only = ids.length === 1 ? records[0] : undefined;
-    const script = String((only?.scriptRef as { path?: string } | undefined)?.path ?? only?.scriptPath ?? '');
+    const scripts = new Set(records.map((record) =>
+        String((record.scriptRef as { path?: string } | undefined)?.path ?? (isPlace ? '' : record.scriptPath ?? ''))));
+    const script = scripts.size === 1 ? [...scripts][0] ?? '' : '';
+    const sourceHash = script === '' ? null : studio.files.hashOf(script);
+    useEffect(() => {
+        let isGone = false;
+        scriptParameters.value = {};
+        if (sourceHash !== null) {
+            studio.files.readHash(sourceHash).then((bytes) => {
+                scriptParameters.value = isGone ? scriptParameters.value : literalParameters(new TextDecoder().decode(bytes));
+            }, () => undefined); // then there are those of the thing itself
+        }
+        return () => { isGone = true; };
+    }, [sourceHash]);
     const title = isPlace ? words.thePlace
         : only !== undefined ? studio.document.name(ids[0] ?? 0) || words.types[TYPES[studio.rows.get(ids[0] ?? 0)?.type ?? 0] ?? 'part']
             : words.selectedCount(ids.length);
@@ -102,7 +116,7 @@ export function Inspector({ studio }: { studio: Studio }): JSX.Element {
                 {only !== undefined && <span class="soft">{words.types[String(only.type ?? 'part')]}</span>}</header>
             <input type="search" class="filter" placeholder={words.filterMembers} aria-label={words.filterMembers}
                 value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
-            {script !== '' && <button type="button" class="open-script" onClick={() => studio.openScript(script)}>
+            {script !== '' && only !== undefined && <button type="button" class="open-script" onClick={() => studio.openScript(script)}>
                 {words.openScript(script)}</button>}
             <div class="members">{sectionsOf(wanted, isPlace).map(([name, own]) =>
                 <Section key={`${isPlace} ${name}`} studio={studio} name={name} isOpen={filter !== '' || !CLOSED.has(name)} members={own} records={records} set={set} />)}</div>

@@ -5,14 +5,17 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { get, send } from '../../site/api.ts';
 import { compareFiles, type FileChange } from '../../site/compare.ts';
+import { differenceWords, revisionText } from '../../site/difference.ts';
 import { messageOf } from '../../site/message.ts';
 import { QrCode, CopyLink } from '../../site/share.tsx';
 import { followJob, logLines, type Sent } from '../../site/upload.ts';
 import { Dialog } from '../../ui/parts.tsx';
 import { sha256 } from '../files.ts';
-import { packGame } from '../game_file.ts';
+import { downloadGame } from '../game_file.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
+import { LoopbackNote } from './loopback.tsx';
+import { RollBack } from './roll_back.tsx';
 
 const THUMBNAIL = { width: 640, height: 360 };
 const THUMBNAIL_PATH = 'assets/thumbnail.png';
@@ -27,9 +30,6 @@ interface Managed {
 const VISIBILITIES = ['unlisted', 'listed', 'private'] as const;
 type Visibility = typeof VISIBILITIES[number];
 
-// What a link to this machine itself looks like: nobody else can open it.
-const isLoopback = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\./.test(host);
-
 interface RevisionFile {
     path: string;
     bytes: number;
@@ -40,20 +40,24 @@ interface News {
     live: string | null; // null: there is no revision yet
     visibility: Visibility;
     changes: FileChange[];
+    words: string[] | null; // what differs; null: only the files can be compared
 }
 
-// The files of the live revision and of the draft, and which differ.
+// The files of the live revision and of the draft, which differ, and how.
 async function difference(studio: Studio, base: string): Promise<News> {
     const { live, visibility } = await get<Managed>(base);
     if (live === null) {
-        return { live, visibility, changes: [] };
+        return { live, visibility, changes: [], words: null };
     }
     const { files } = await get<{ files: RevisionFile[] }>(`${base}/revisions/${encodeURIComponent(live)}/files`);
     const encoder = new TextEncoder();
     const texts = [['place.json', studio.document.placeJson()], ['scene.json', studio.document.sceneJson()]] as const;
     const own = await Promise.all(texts.map(async ([path, text]) => ({ path, bytes: text.length, hash: await sha256(encoder.encode(text)) })));
     const draft = [...own, ...studio.document.files().map(({ path, hash }) => ({ path, bytes: 0, hash }))];
-    return { live, visibility, changes: compareFiles(files, draft).filter(({ path }) => path !== 'place.json' && path !== 'scene.json') };
+    const changes = compareFiles(files, draft).filter(({ path }) => path !== 'place.json' && path !== 'scene.json');
+    const now = async (path: string): Promise<string> => new Map<string, string>(texts).get(path) ?? studio.files.text(path);
+    const found = await differenceWords(studio.document, revisionText(base, live), now, changes).catch(() => null);
+    return { live, visibility, changes, words: found };
 }
 
 function Steps({ studio }: { studio: Studio }): JSX.Element | null {
@@ -79,15 +83,6 @@ async function written(studio: Studio): Promise<void> {
 async function putThumbnail(studio: Studio, picture: Blob): Promise<void> {
     const bytes = new Uint8Array(await picture.arrayBuffer());
     await studio.files.write(THUMBNAIL_PATH, bytes, studio.files.hashOf(THUMBNAIL_PATH), words.steps.upload(THUMBNAIL_PATH));
-}
-
-async function download(studio: Studio): Promise<void> {
-    const game = await packGame(studio);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(game);
-    link.download = `${studio.document.settings().name.replace(/[^\w-]+/g, '_')}.game`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 type State = { phase: 'ask'; said: string; lines: string[] } | { phase: 'busy'; stage: string; part: number } | { phase: 'done'; revision: string; opens: Visibility; said: string };
@@ -163,7 +158,7 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                 <div class="published">
                     <p class="opens">{words.opens[state.opens]}</p>
                     {state.said !== '' && <p class="wrong" role="alert">{state.said}</p>}
-                    {isLoopback(location.hostname) && <p class="wrong loopback" role="note">{words.loopbackLink(location.hostname)}</p>}
+                    <LoopbackNote />
                     <QrCode link={link} />
                     <CopyLink link={link} label={words.playLink} />
                     <p><a class="button play" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener">{words.playIt}</a>{' '}
@@ -178,9 +173,10 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
             <form class="publish-form" onSubmit={(event) => void publish(event)}>
                 {news === null ? <p role="status">{words.comparing}</p> : <div class="news">
                     <p>{news.live === null ? words.firstRevision : words.sinceRevision(news.live)}</p>
-                    <Steps studio={studio} />
-                    <ul>{news.changes.slice(0, 12).map(({ path, kind }) => <li key={path}>{words.fileChanges[kind](path)}</li>)}
-                        {news.changes.length > 12 && <li>{words.moreChanges(news.changes.length - 12)}</li>}</ul>
+                    {news.words === null && <Steps studio={studio} />}
+                    {news.words !== null ? <ul class="difference">{news.words.map((line) => <li key={line}>{line}</li>)}
+                        {news.words.length === 0 && <li>{words.nothingNew}</li>}</ul> : <ul>{news.changes.slice(0, 12).map(({ path, kind }) => <li key={path}>{words.fileChanges[kind](path)}</li>)}
+                        {news.changes.length > 12 && <li>{words.moreChanges(news.changes.length - 12)}</li>}</ul>}
                     <p class="soft">{words.counts(studio.rows.size, studio.document.files().length)}</p>
                 </div>}
                 {picture !== null && <label class="picture"><img src={picture.url} alt={words.thumbnail} width={240} height={135} />
@@ -202,10 +198,15 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                 <p class="ways">
                     <button type="submit" class="button" disabled={isBusy || news === null || problems > 0 || !isSaved}>{words.publishNow}</button>
                     <button type="button" class="button quiet" onClick={() => {
-                        download(studio).catch((cause: unknown) => studio.say(messageOf(cause), 'error'));
+                        downloadGame(studio).catch((cause: unknown) => studio.say(messageOf(cause), 'error'));
                     }}>{words.downloadGame}</button>
-                    <a class="button quiet" href="/create">{words.importGame}</a>
+                    <button type="button" class="button quiet" onClick={() => { studio.dialog.value = 'import'; }}>{words.importGame}</button>
                 </p>
+                {news !== null && news.live !== null && <RollBack base={base} live={news.live}
+                    changed={(live) => {
+                        setNews({ ...news, live });
+                        difference(studio, base).then(setNews, () => undefined);
+                    }} />}
             </form>
         </Dialog>
     );

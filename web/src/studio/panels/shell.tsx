@@ -11,6 +11,7 @@ import type { Side, Studio } from '../state.ts';
 import { Viewport } from '../view/viewport.ts';
 import { words } from '../words_studio.ts';
 import { Bottom } from './bottom.tsx';
+import { ImportGame } from './import_game.tsx';
 import { Inspector } from './inspector.tsx';
 import { NewScript } from './new_script.tsx';
 import { Keys, Palette } from './palette.tsx';
@@ -98,6 +99,7 @@ function Middle({ studio }: { studio: Studio }): JSX.Element {
     const both = open !== null && isPlaying ? ' half' : ''; // a script beside the place that runs it
     return (
         <main class="middle-column">
+            <Tour studio={studio} />
             {open !== null && <div class="tabs files">
                 <button type="button" class="back" onClick={() => { studio.open.value = null; }}>‹ {words.scene}</button>
             </div>}
@@ -113,7 +115,6 @@ function Middle({ studio }: { studio: Studio }): JSX.Element {
                     : <Play document={scriptDocument} files={files} hasConsole={false}
                         onOpen={(path, line) => studio.openScript(path, line)}
                         onStop={() => { studio.playing.value = false; }} />}</div>}
-                <Tour studio={studio} />
             </div>
         </main>
     );
@@ -165,6 +166,7 @@ export function Shell({ studio }: { studio: Studio }): JSX.Element {
             {dialog.value === 'palette' && <Palette studio={studio} close={close} />}
             {dialog.value === 'keys' && <Keys close={close} />}
             {dialog.value === 'script' && <NewScript studio={studio} close={close} />}
+            {dialog.value === 'import' && <ImportGame studio={studio} close={close} />}
             {dialog.value === 'publish' && <Publish studio={studio} close={close} />}
         </div>
     );

@@ -9,13 +9,14 @@ import { words } from '../words_studio.ts';
 
 interface Facts {
     studio: Studio;
-    started: { count: number; eye: string; places: string; seq: number; published: string };
+    started: { count: number; turns: number; places: string; seq: number; published: string; kills: number; checkpoints: number };
 }
 
-const eyeOf = ({ view }: Studio): string => view?.rig.camera.position.toArray().join() ?? '';
+const turnsOf = ({ view }: Studio): number => view?.rig.turns ?? 0;
 const placesOf = ({ rows }: Studio): string => [...rows.values()].map(({ id, position }) => `${id} ${position.join()}`).join();
-const hasTag = (studio: Studio, script: string): boolean =>
-    [...studio.rows.keys()].some((id) => String((studio.document.entity(id).scriptRef as { path?: string } | undefined)?.path ?? '').includes(script));
+// How many things have a script: a template may have some before the tour begins.
+const countOf = (studio: Studio, script: string): number =>
+    [...studio.rows.keys()].filter((id) => String((studio.document.entity(id).scriptRef as { path?: string } | undefined)?.path ?? '').includes(script)).length;
 
 // What was done since the step began.
 const since = ({ studio, started }: Facts): readonly Step[] => studio.document.history.filter(({ seq }) => seq > started.seq);
@@ -36,13 +37,13 @@ function hasRedone(facts: Facts): boolean {
 
 // When each of the steps of words.tour.steps is done.
 const DONE: readonly ((facts: Facts) => boolean)[] = [
-    ({ studio, started }) => eyeOf(studio) !== started.eye,
+    ({ studio, started }) => turnsOf(studio) > started.turns,
     ({ studio, started }) => studio.rows.size > started.count,
     ({ studio, started }) => studio.rows.size === started.count && placesOf(studio) !== started.places,
     hasMovedCopy,
     (facts) => since(facts).some(({ label }) => label === words.steps.set(words.colourLabel)),
-    ({ studio }) => hasTag(studio, 'KillBrick'),
-    ({ studio }) => hasTag(studio, 'Checkpoint'),
+    ({ studio, started }) => countOf(studio, 'KillBrick') > started.kills,
+    ({ studio, started }) => countOf(studio, 'Checkpoint') > started.checkpoints,
     hasRedone,
     ({ studio, started }) => studio.published.value !== started.published,
     () => false, // the last one
@@ -56,11 +57,11 @@ export const TOUR_STEPS = DONE.length;
 
 export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
     const at = studio.tour.value;
-    const started = useRef<Facts['started']>({ count: 0, eye: '', places: '', seq: 0, published: '' });
+    const started = useRef<Facts['started']>({ count: 0, turns: 0, places: '', seq: 0, published: '', kills: 0, checkpoints: 0 });
     useEffect(() => {
         started.current = {
-            count: studio.rows.size, eye: eyeOf(studio), places: placesOf(studio), seq: studio.document.seq(),
-            published: studio.published.value,
+            count: studio.rows.size, turns: turnsOf(studio), places: placesOf(studio), seq: studio.document.seq(),
+            published: studio.published.value, kills: countOf(studio, 'KillBrick'), checkpoints: countOf(studio, 'Checkpoint'),
         };
         const target = document.querySelector(TARGETS[at] ?? '#none');
         target?.classList.add('pointed');
@@ -86,8 +87,8 @@ export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
     return (
         <aside class={studio.playing.value ? 'tour small' : 'tour'} aria-label={words.tour.title} role="region">
             <header><strong>{words.tour.step(at + 1, TOUR_STEPS)}</strong>
+                <progress max={TOUR_STEPS} value={at} aria-label={words.tour.title} />
                 <button type="button" class="end" aria-label={words.tour.end} onClick={() => { studio.tour.value = -1; }}>✕</button></header>
-            <progress max={TOUR_STEPS} value={at} aria-label={words.tour.title} />
             <div role="status"><h2>{step.title}</h2><p>{step.text}</p></div>
             <p class="ways">
                 {at > 0 && <button type="button" class="button quiet small" onClick={() => { studio.tour.value = at - 1; }}>{words.tour.back}</button>}

@@ -18,16 +18,22 @@ export class LocalLink implements ClientLink {
     private dueMs: number;
     private tickMs: number;
     private readonly world: CoreWorld;
+    private readonly name: string;
     private readonly report: (message: FromWorker) => void;
     readonly times = { ticks: 0, ms: 0 };
     private readonly scripts: Set<string>; // whose change is a reload, and no new world
     // Files that the world was not made from: what they say was done in place. The next new world reads them.
     private unread: Record<string, string | null> = {};
 
+    // `before`: of the world that this one replaces; its player goes on here.
     constructor(core: Core, world: CoreWorld, files: ReadonlyMap<string, Uint8Array>, name: string,
-        report: (message: FromWorker) => void) {
+        report: (message: FromWorker) => void, before?: LocalLink) {
         this.scripts = new Set([...files.keys()].filter(isLua));
-        this.client = core.createClient({ name, playerId: name, scripts: true, visibleMax: 256 });
+        const resumeToken = before?.client.resumeToken() ?? '';
+        this.client = core.createClient({
+            name, playerId: name, scripts: true, visibleMax: 256, ...(resumeToken === '' ? {} : { resumeToken }),
+        });
+        this.name = name;
         this.world = world;
         this.report = report;
         this.tickMs = 1000 / 60;
@@ -87,24 +93,35 @@ export class LocalLink implements ClientLink {
         }
     }
 
-    // Throws, and nothing has changed. True: the world is a new one, and the player comes back into it.
-    apply({ edit, ...diff }: PlayDiff): boolean {
+    // What can be done in this world. False: it has to be made anew. Throws, and nothing has changed.
+    applyHere({ edit, files = {} }: PlayDiff): boolean {
         if (edit !== undefined && this.world.edit(edit)) {
-            Object.assign(this.unread, diff.files);
-            return false;
+            Object.assign(this.unread, files);
+            return true;
         }
-        const files = diff.files ?? {};
         const isScripts = Object.keys(files).every((path) => this.scripts.has(path) && files[path] !== null);
-        const isRemade = this.world.applyDiff(isScripts ? diff : { ...diff, files: { ...this.unread, ...files } });
-        if (!isScripts) {
-            this.unread = {};
-            Object.keys(files).filter(isLua).forEach((path) => this.scripts.add(path));
-        }
-        if (isRemade) {
-            this.client.disconnected();
-            this.connect();
-        }
-        return isRemade;
+        return isScripts && !this.world.applyDiff({ files });
+    }
+
+    // Made anew from texts, in the same memory; the player comes back into it.
+    applyTexts({ files = {} }: PlayDiff): void {
+        this.world.applyDiff({ files: { ...this.unread, ...files } });
+        this.unread = {};
+        Object.keys(files).filter(isLua).forEach((path) => this.scripts.add(path));
+        this.client.disconnected();
+        this.connect();
+    }
+
+    // Made anew from what the document compiled, in a fresh instance of the module: the memory of this one is freed
+    // whole. Throws, and this one goes on.
+    remade(core: Core, { files, compiled }: { files: Map<string, Uint8Array>; compiled: Uint8Array }): [LocalLink, CoreWorld] {
+        const world = core.createCompiledWorld(files, compiled, this.world);
+        const link = new LocalLink(core, world, files, this.name, this.report, this);
+        link.isPaused = this.isPaused;
+        link.onLeave = this.onLeave;
+        link.tickMs = this.tickMs;
+        link.phase = this.phase;
+        return [link, world];
     }
 
     leave(): void {

@@ -7,7 +7,8 @@ import type { FromWorker, ToWorker } from '../../core/channel.ts';
 import { ClientLoop, UPDATE_MS } from '../../core/client_loop.ts';
 import type { Asset } from '../../core/asset.ts';
 import { LocalLink } from './local_link.ts';
-import type { FromPlay, LogLine, ToPlay } from './play_channel.ts';
+import { logLine } from './log_line.ts';
+import type { FromPlay, LogLine, PlayDiff, PlayPlace, ToPlay } from './play_channel.ts';
 
 const NUMBERS_MS = 500;
 const LINES_A_TURN = 100;
@@ -20,6 +21,7 @@ interface WorkerScope {
 const scope = self as unknown as WorkerScope;
 const tell = (message: FromPlay): void => scope.postMessage(message);
 
+let module: WebAssembly.Module | null = null;
 let core: Core | null = null;
 let world: CoreWorld | null = null;
 let link: LocalLink | null = null;
@@ -28,6 +30,7 @@ let startMs = 0;
 let isIn = false; // the player is in the world
 let numbersMs = 0;
 let assets: Asset[] = [];
+let applied: Promise<void> = Promise.resolve();
 const lines: LogLine[] = [];
 
 const loop = new ClientLoop((message: FromWorker, transfer: Transferable[] = []) => {
@@ -42,9 +45,7 @@ const loop = new ClientLoop((message: FromWorker, transfer: Transferable[] = [])
 // Whoever ran last has written what is in the log now.
 function takeLog(side: LogLine['side']): void {
     for (const line of core?.logLines() ?? []) {
-        const match = /^(\w+) (\w+): ([\s\S]*)$/.exec(line);
-        const level = match?.[1] === 'error' ? 'error' : match?.[1] === 'warn' ? 'warn' : 'info';
-        lines.push({ side, level, text: match?.[3] ?? line });
+        lines.push(logLine(side, line));
     }
 }
 
@@ -107,12 +108,13 @@ function listen(port: MessagePort): void {
     port.start();
 }
 
-async function start({ files, name, placeId, port }: Extract<ToPlay, { type: 'start' }>): Promise<void> {
-    const module = await WebAssembly.compileStreaming(fetch(wasmUrl));
+async function start({ place, name, placeId, port }: Extract<ToPlay, { type: 'start' }>): Promise<void> {
+    const { files, compiled } = place;
+    module = await WebAssembly.compileStreaming(fetch(wasmUrl));
     startMs = performance.now();
     core = await Core.load(module);
     try {
-        world = core.createWorld(files);
+        world = compiled === null ? core.createWorld(files) : core.createCompiledWorld(files, compiled);
     } catch (error) {
         takeLog('server');
         tell({ type: 'log', lines: lines.splice(0) });
@@ -129,16 +131,41 @@ async function start({ files, name, placeId, port }: Extract<ToPlay, { type: 'st
     setInterval(() => guarded(update), UPDATE_MS);
 }
 
-function apply(diff: Extract<ToPlay, { type: 'apply' }>['diff']): void {
+// The player goes on in a world of its own memory; until that stands, the old one goes on.
+async function remake(place: PlayPlace): Promise<void> {
+    const fresh = module === null ? null : await Core.load(module);
+    if (link === null || fresh === null || place.compiled === null) {
+        return;
+    }
+    try {
+        [link, world] = link.remade(fresh, { files: place.files, compiled: place.compiled });
+    } catch (error) {
+        for (const line of fresh.logLines()) {
+            lines.push({ side: 'server', level: 'error', text: line });
+        }
+        throw error;
+    }
+    core = fresh;
+    loop.setLink(link, core);
+    link.connect();
+}
+
+async function apply(diff: PlayDiff): Promise<void> {
     const began = performance.now();
     try {
-        const isRemade = link?.apply(diff) ?? false;
-        tell({ type: 'applied', isRemade, ms: performance.now() - began });
+        const isHere = link === null || link.applyHere(diff);
+        if (!isHere && diff.place !== undefined && diff.place.compiled !== null) {
+            await remake(diff.place);
+        } else if (!isHere) {
+            link?.applyTexts(diff);
+        }
+        tell({ type: 'applied', isRemade: !isHere, ms: performance.now() - began });
     } catch (error) {
         if (error instanceof WebAssembly.RuntimeError) {
-            throw error;
+            guarded(() => { throw error; });
+        } else {
+            tell({ type: 'refused', message: error instanceof Error ? error.message : String(error) });
         }
-        tell({ type: 'refused', message: error instanceof Error ? error.message : String(error) });
     }
 }
 
@@ -155,7 +182,7 @@ scope.addEventListener('message', ({ data }) => guarded(() => {
             screen?.postMessage({ type: 'assets', assets } satisfies FromWorker);
             break;
         case 'apply':
-            apply(data.diff);
+            applied = applied.then(() => apply(data.diff)); // one after the other
             break;
         case 'pause':
             if (link !== null) {

@@ -11,17 +11,22 @@ export interface LogLine {
 }
 
 export type ToPlay =
-    | { type: 'start'; files: Map<string, Uint8Array>; name: string; placeId: string; port: MessagePort }
+    | { type: 'start'; place: PlayPlace; name: string; placeId: string; port: MessagePort }
     | { type: 'screen'; port: MessagePort } // another one, for the same world
     | { type: 'assets'; assets: Asset[] }
     | { type: 'apply'; diff: PlayDiff }
     | { type: 'pause'; isPaused: boolean };
 
+// What a world is made from.
+export interface PlayPlace {
+    files: Map<string, Uint8Array>;
+    compiled: Uint8Array | null; // place and scene; null: they are compiled from the files
+}
+
 // local_host.h: everything is optional.
 export interface PlayDiff {
     edit?: SceneEdit; // what scene.json among the files does, if it can be done in place
-    entities?: object[];
-    removed?: number[];
+    place?: PlayPlace; // all of it, if the world has to be made anew
     files?: Record<string, string | null>;
 }
 

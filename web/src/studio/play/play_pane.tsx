@@ -4,15 +4,21 @@ import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import type { Asset, AssetKind } from '../../core/asset.ts';
-import { Button } from '../../ui/parts.tsx';
-import type { ScriptDocument, ScriptFiles } from '../script/contract.ts';
+import { send } from '../../site/api.ts';
+import { messageOf } from '../../site/message.ts';
+import { CopyLink, QrCode } from '../../site/share.tsx';
+import { Button, Dialog } from '../../ui/parts.tsx';
+import { assetList } from '../asset_list.ts';
+import { LoopbackNote } from '../panels/loopback.tsx';
+import { isLua, type ScriptDocument, type ScriptFiles } from '../script/contract.ts';
 import { PlaceScripts } from '../script/place_scripts.ts';
 import { scriptStats } from '../script/status.tsx';
 import { consoleLog, type LineTables } from './console.ts';
 import { ConsoleList } from './console_list.tsx';
 import './play.css';
+import type { PlayPlace } from './play_channel.ts';
 import { sceneEdit, type SceneEdit } from './scene_edit.ts';
+import { ServerConsole } from './server_console.ts';
 import { ScriptBridge } from './script_bridge.ts';
 import { words } from './words_play.ts';
 
@@ -47,19 +53,15 @@ function inPlace(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<str
         ? sceneEdit(old, now) : null;
 }
 
-const KINDS: Record<string, AssetKind> = {
-    png: 'png', jpg: 'jpeg', jpeg: 'jpeg', ogg: 'ogg', wav: 'wav', glb: 'glb', gltf: 'gltf', bin: 'bin',
-};
-
-// As a build lists them: by path, so that their numbers are those of the scene (core/wire/asset_names.h).
-function assetsOf(document: ScriptDocument): Asset[] {
-    return document.files().flatMap(({ path, hash }): Asset[] => {
-        const kind = path.startsWith('assets/') ? KINDS[/\.([^.]+)$/.exec(path)?.[1] ?? ''] : undefined;
-        return kind === undefined ? [] : [{
-            path, hash, kind, url: `/api/places/${encodeURIComponent(document.placeId ?? '')}/blob/${hash}`,
-            bytes: 0, width: 0, height: 0, triangles: 0, seconds: 0,
-        }];
-    }).sort((a, b) => a.path < b.path ? -1 : 1);
+// What a world is made from: compiled by the document if it can be, and then the text of the scene is not sent.
+function playPlace(document: ScriptDocument, files: Map<string, Uint8Array>): PlayPlace {
+    try {
+        const compiled = document.compile?.(files) ?? null;
+        return compiled === null ? { files, compiled }
+            : { files: new Map([...files].filter(([path]) => path !== 'scene.json')), compiled };
+    } catch {
+        return { files, compiled: null }; // the world says what is wrong, with its line
+    }
 }
 
 // One run of the place in a worker: what it was given last, and what has to be told to it.
@@ -102,8 +104,8 @@ class Run {
             this.tables = this.scripts.lineTables;
             this.given = files;
             if (!this.hasEnded) {
-                this.bridge.loadScene(files, port, { name: words.name, placeId: this.document.placeId ?? '' });
-                this.bridge.showAssets(assetsOf(this.document));
+                this.bridge.loadScene(playPlace(this.document, files), port, { name: words.name, placeId: this.document.placeId ?? '' });
+                this.bridge.showAssets(assetList(this.document.placeId ?? '', this.document.files()));
             }
         } catch (error) {
             const message = error instanceof Error ? error.message : String(error);
@@ -125,10 +127,15 @@ class Run {
             const changed = difference(this.given, files);
             if (Object.keys(changed).length > 0 && !this.hasEnded) {
                 const edit = inPlace(this.given, files, changed);
+                const isReload = Object.entries(changed).every(([path, text]) =>
+                    isLua(path) && text !== null && this.given.has(path));
                 this.given = files;
                 this.tables = this.scripts.lineTables;
-                this.bridge.showAssets(assetsOf(this.document));
-                this.bridge.applyDiff({ files: changed, ...(edit === null ? {} : { edit }) });
+                this.bridge.showAssets(assetList(this.document.placeId ?? '', this.document.files()));
+                this.bridge.applyDiff({
+                    files: changed,
+                    ...(edit !== null ? { edit } : isReload ? {} : { place: playPlace(this.document, files) }),
+                });
             }
         } catch (error) {
             consoleLog.add([{ side: 'studio', level: 'error', text: error instanceof Error ? error.message : String(error) }],
@@ -170,21 +177,57 @@ function Screen({ onPort }: { onPort: (port: MessagePort) => void }): JSX.Elemen
         allow="fullscreen; gamepad; autoplay" />;
 }
 
-function ServerScreen({ placeId }: { placeId: string }): JSX.Element {
-    return <iframe class="play-screen" title={words.screen} allow="fullscreen; gamepad; autoplay"
-        src={`/play?place=${encodeURIComponent(placeId)}&channel=draft`} />;
+function ServerScreen({ document }: { document: ScriptDocument }): JSX.Element {
+    const frame = useRef<HTMLIFrameElement>(null);
+    useEffect(() => {
+        const log = new ServerConsole(() => frame.current?.contentWindow ?? null,
+            (lines) => consoleLog.add(lines, undefined, document.files().map(({ path }) => path)));
+        return () => log.end();
+    }, []);
+    return <iframe ref={frame} class="play-screen" title={words.screen} allow="fullscreen; gamepad; autoplay"
+        src={`${draftPath(document.placeId ?? '')}#now`} />;
+}
+
+const draftPath = (placeId: string): string => `/play?place=${encodeURIComponent(placeId)}&channel=draft`;
+
+// Who may come into the world of the draft, and how.
+function Friends({ placeId, close }: { placeId: string; close: () => void }): JSX.Element {
+    const [name, setName] = useState('');
+    const [said, setSaid] = useState('');
+    const link = location.origin + draftPath(placeId);
+    const letIn = async (event: Event): Promise<void> => {
+        event.preventDefault();
+        try {
+            await send('PUT', `/api/places/${encodeURIComponent(placeId)}/team/${encodeURIComponent(name)}`, { role: 'tester' });
+            setSaid(words.mayJoin(name));
+            setName('');
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
+    return (
+        <Dialog title={words.friendsTitle} onClose={close}>
+            <div class="room friends">
+                <p>{words.friendsHint}</p>
+                <LoopbackNote />
+                <form onSubmit={(event) => void letIn(event)}>
+                    <label for="friend-name">{words.friendName}</label>
+                    <input id="friend-name" required value={name} autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
+                    <button type="submit" class="button quiet">{words.letIn}</button>
+                </form>
+                <p role="status">{said}</p>
+                <QrCode link={link} />
+                <CopyLink link={link} label={words.link} />
+            </div>
+        </Dialog>
+    );
 }
 
 function Invite({ placeId }: { placeId: string }): JSX.Element {
-    const [said, setSaid] = useState('');
-    const link = `${location.origin}/play?place=${encodeURIComponent(placeId)}&channel=draft`;
-    const copy = (): void => {
-        const clipboard = navigator.clipboard as Clipboard | undefined; // none on plain http
-        const done = clipboard?.writeText(link) ?? Promise.reject(new Error('none'));
-        done.then(() => setSaid(words.copied), () => setSaid(words.notCopied(link)));
-    };
-    return <><Button quiet onClick={copy}>{words.invite}</Button>
-        <span role="status" class="play-said">{said === '' ? words.serverHint : said}</span></>;
+    const [isOpen, setOpen] = useState(false);
+    return <><Button quiet onClick={() => setOpen(true)}>{words.friends}</Button>
+        <span role="status" class="play-said">{words.serverHint}</span>
+        {isOpen && <Friends placeId={placeId} close={() => setOpen(false)} />}</>;
 }
 
 export interface PlayPaneProps {
@@ -238,7 +281,7 @@ export function PlayPane({ document, files, onOpen, onStop, hasConsole = true }:
                     run.bridge.pause(!isPaused);
                     setPaused(!isPaused);
                 }}>{isPaused ? words.go : words.pause}</Button>}
-                {placeId !== '' && <label class="play-mode">{words.where}
+                {placeId !== '' && <label class="play-mode"><span>{words.where}</span>
                     <select value={mode} onChange={(event) => setMode(event.currentTarget.value as 'here' | 'server')}>
                         <option value="here">{words.here}</option>
                         <option value="server">{words.server}</option>
@@ -248,7 +291,7 @@ export function PlayPane({ document, files, onOpen, onStop, hasConsole = true }:
             </div>
             <div class="play-stage">
                 {turn === 0 && <p class="play-empty">{words.stopped}</p>}
-                {turn !== 0 && mode === 'server' && <ServerScreen key={turn} placeId={placeId} />}
+                {turn !== 0 && mode === 'server' && <ServerScreen key={turn} document={document} />}
                 {run !== null && state?.kind !== 'failed' &&
                     <Screen key={turn} onPort={(port) => void run.start(port)} />}
                 {state?.kind === 'failed' && <div class="play-empty" role="alert"><strong>{words.failed}</strong>

@@ -4,7 +4,7 @@
 import { type Signal, signal } from '@preact/signals';
 
 import type { Asset } from '../../core/asset.ts';
-import type { FromPlay, PlayDiff, PlayNumbers, ToPlay } from './play_channel.ts';
+import type { FromPlay, PlayDiff, PlayNumbers, PlayPlace, ToPlay } from './play_channel.ts';
 
 export type PlayMode = 'here' | 'server';
 export type PlayState =
@@ -42,8 +42,8 @@ export class ScriptBridge {
         this.start = start;
     }
 
-    // Plays these files in a fresh worker. `screen` is the worker's end of the game page's port.
-    loadScene(files: Map<string, Uint8Array>, screen: MessagePort, who: { name: string; placeId: string }): void {
+    // Plays this place in a fresh worker. `screen` is the worker's end of the game page's port.
+    loadScene(place: PlayPlace, screen: MessagePort, who: { name: string; placeId: string }): void {
         this.stop();
         this.state.value = { kind: 'starting' };
         const worker = this.start();
@@ -58,7 +58,7 @@ export class ScriptBridge {
                 this.fail('the worker could not be started');
             }
         });
-        worker.postMessage({ type: 'start', files, port: screen, ...who }, [screen]);
+        worker.postMessage({ type: 'start', place, port: screen, ...who }, [screen]);
     }
 
     // What was edited since; the world on the server gets it by the saved files.

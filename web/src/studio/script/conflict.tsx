@@ -33,12 +33,12 @@ export function ConflictDialog({ buffer, state, close }: {
             a: {
                 doc: state.theirs,
                 extensions: [extensions, EditorState.readOnly.of(true),
-                    EditorView.contentAttributes.of({ 'aria-label': words.conflict.theirs })],
+                    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': words.conflict.theirs })],
             },
             b: {
                 doc: buffer.content(),
                 extensions: [extensions, history(), keymap.of([...historyKeymap, ...defaultKeymap]),
-                    EditorView.contentAttributes.of({ 'aria-label': words.conflict.mine })],
+                    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': words.conflict.mine })],
             },
             parent: root, root, revertControls: 'a-to-b', gutter: true, highlightChanges: true,
         });

@@ -17,6 +17,8 @@ export interface ScriptDocument {
     files(): readonly FileEntry[];
     placeJson(): string;
     sceneJson(): string;
+    // The place as a world is made from it (StudioDocument.compile); without it, from the texts.
+    compile?(files: Map<string, Uint8Array>): Uint8Array;
     on(event: 'files' | 'change' | 'settings' | 'terrain', listener: () => void): () => void; // returns what ends it
     // Of an edit session with several people; without these everybody writes.
     writers?(): readonly FileWriter[];

@@ -241,7 +241,7 @@ export function makeState(path: string, text: string, isWritable: boolean, hooks
                 ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap,
                 ...lintKeymap, indentWithTab,
             ]),
-            EditorView.contentAttributes.of({ 'aria-label': path, spellcheck: isCode ? 'false' : 'true' }),
+            EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': path, spellcheck: isCode ? 'false' : 'true' }),
             isCode ? [] : EditorView.lineWrapping,
             codeLook, typeOver,
             languageOf.of(isLua(path) ? lua : []),

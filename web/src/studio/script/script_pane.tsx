@@ -127,10 +127,10 @@ function Tabs({ buffers, current, choose, close }: {
         }
     };
     return (
-        <div class="script-tabs" role="tablist" aria-label={words.tabs}>
+        <div class="script-tabs" role="toolbar" aria-label={words.tabs}>
             {buffers.map((buffer, index) => (
-                <span key={buffer.path} class={buffer.path === current ? 'script-tab current' : 'script-tab'} role="presentation">
-                    <button type="button" role="tab" aria-selected={buffer.path === current} title={buffer.path}
+                <span key={buffer.path} class={buffer.path === current ? 'script-tab current' : 'script-tab'}>
+                    <button type="button" aria-current={buffer.path === current ? 'true' : undefined} title={buffer.path}
                         tabIndex={buffer.path === current ? 0 : -1} onClick={() => choose(buffer.path)}
                         onKeyDown={(event) => move(event, index)}>
                         {buffer.save.value.kind !== 'saved' && <span class="script-dot" aria-hidden="true" />}

@@ -78,7 +78,7 @@ export function SoulReview({ document, files, path, open }: {
         const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
         const view = new EditorView({
             doc: read.body, parent: root, root,
-            extensions: [luaLook, EditorView.contentAttributes.of({ 'aria-label': lua }),
+            extensions: [luaLook, EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': lua }),
                 read.isReviewed ? [] : unifiedMergeView({ original: readKept(read.reviewed), mergeControls: false, gutter: true })],
         });
         view.dom.style.height = '100%';

@@ -3,13 +3,19 @@
 import { type Signal, signal } from '@preact/signals';
 import type { JSX } from 'preact';
 
-import type { PlayNumbers } from '../play/play_channel.ts';
+import type { WorldCosts } from '../../core/bridge.ts';
 import type { ScriptSystemStats } from './script_compiler.ts';
 import { words } from './words_script.ts';
 
 export interface ScriptStats {
     compiler: ScriptSystemStats | null;
-    play: PlayNumbers | null;
+    play: PlayCosts | null;
+}
+
+// Of the world that is played, here or on the server.
+export interface PlayCosts {
+    execMs: number; // of all scripts in one tick
+    costs: (Pick<WorldCosts, 'pending' | 'parametersFailed'> & { entities: { entity: number; path: string; ms: number; calls: number }[] }) | null;
 }
 
 export const scriptStats: Signal<ScriptStats> = signal<ScriptStats>({ compiler: null, play: null });

@@ -22,6 +22,7 @@ export class EditorCamera {
     private yaw = FIRST_YAW;
     private pitch = FIRST_PITCH;
     readonly keys = new Set<string>(); // that are held, while one flies
+    turns = 0; // how often a person has moved it; the page itself looks at things by focus() and level()
 
     constructor() {
         this.place();
@@ -41,6 +42,7 @@ export class EditorCamera {
 
     // Around the point that is looked at.
     orbit(dx: number, dy: number): void {
+        this.turns++;
         this.yaw += dx * TURN;
         this.pitch = THREE.MathUtils.clamp(this.pitch - dy * TURN, -PITCH_MOST, PITCH_MOST);
         this.place();
@@ -48,6 +50,7 @@ export class EditorCamera {
 
     // Around the eye.
     look(dx: number, dy: number): void {
+        this.turns++;
         const eye = this.camera.position.clone();
         this.yaw += dx * TURN;
         this.pitch = THREE.MathUtils.clamp(this.pitch - dy * TURN, -PITCH_MOST, PITCH_MOST);
@@ -56,6 +59,7 @@ export class EditorCamera {
     }
 
     pan(dx: number, dy: number, height: number): void {
+        this.turns++;
         const scale = 2 * this.distance * Math.tan(this.camera.fov * Math.PI / 360) / Math.max(height, 1);
         this.direction(forward);
         right.crossVectors(forward, UP).normalize();
@@ -65,6 +69,7 @@ export class EditorCamera {
     }
 
     zoom(by: number): void {
+        this.turns++;
         this.distance = THREE.MathUtils.clamp(this.distance * by, NEAR_M, FAR_M);
         this.place();
     }
@@ -78,6 +83,7 @@ export class EditorCamera {
         if (way.lengthSq() === 0) {
             return false;
         }
+        this.turns++;
         const speed = FLY_M_A_SECOND * (this.keys.has('ShiftLeft') ? 4 : 1);
         way.normalize().multiplyScalar(speed * Math.min(seconds, 0.1));
         this.target.add(way.applyQuaternion(this.camera.quaternion));

@@ -1,12 +1,14 @@
-// The entities of a document as they are drawn: like parts of the game, but zones, spawns and characters are
-// seen too. Things of one shape and finish are one call to the graphics card, however many there are, and a
+// The entities of a document as they are drawn: like parts of the game, with their pictures and models once those are
+// here, but zones, spawns and characters are seen too. Things of one shape and finish are one call to the graphics card, however many there are, and a
 // change costs as much as what changed.
 import * as THREE from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
+import type { Dress } from '../../play/dress.ts';
 import { Instances } from '../../play/instances.ts';
 import { colourOf, finishOf, instanceMaterial, isPainted, type Finish } from '../../play/looks.ts';
 import { LARGE_M, geometryOf } from '../../play/shapes.ts';
+import { DEFAULT_COLOUR } from '../../core/bridge.ts';
 import { FLAG, type DrawRow } from '../document.ts';
 
 const SPHERE = 2;
@@ -51,9 +53,10 @@ interface Look {
 function lookOf(row: DrawRow): Look {
     const look = {
         material: MATERIALS[row.material] ?? '', colour: row.colour, transparency: row.transparency, glow: row.glow,
+        texture: row.texture, model: row.model,
     };
     if (row.type === TYPE_SPAWN || row.type === TYPE_NPC) {
-        const shown = row.type === TYPE_SPAWN ? SPAWN_COLOUR : row.colour === 0xa0a0a0 ? NPC_COLOUR : row.colour;
+        const shown = row.type === TYPE_SPAWN ? SPAWN_COLOUR : row.colour === DEFAULT_COLOUR ? NPC_COLOUR : row.colour;
         return {
             finish: finishOf({ material: 'plastic', colour: shown }), colour: shown,
             geometry: row.type === TYPE_SPAWN ? 'spawn' : 'npc',
@@ -79,6 +82,13 @@ export class PartsView {
     private readonly geometries = new Map<string, THREE.BufferGeometry>([
         ['spawn', spawnGeometry()], ['npc', npcGeometry()]]);
     private readonly touched = new Set<Instances>();
+    private readonly dress: Dress;
+    private readonly dressed = new Set<number>(); // drawn with a picture or as a model, which are here
+    private isMoved = false; // one of those
+
+    constructor(dress: Dress) {
+        this.dress = dress;
+    }
 
     put(row: DrawRow): void {
         if (row.type === TYPE_GROUP) {
@@ -86,10 +96,14 @@ export class PartsView {
             return;
         }
         const look = lookOf(row);
+        if (this.hasDress(row, look)) {
+            this.undraw(row.id);
+            return;
+        }
         const key = `${look.geometry} ${look.finish.key}`;
         let owner = this.owners.get(row.id);
         if (owner?.key !== key) {
-            this.remove(row.id);
+            this.undraw(row.id);
             owner = { key, set: this.setOf(key, look, row) };
             this.owners.set(row.id, owner);
         }
@@ -104,10 +118,44 @@ export class PartsView {
         if (set !== undefined) {
             this.place(row, set);
             this.touched.add(set);
+        } else if (this.dressed.has(row.id)) {
+            this.hasDress(row, lookOf(row));
         }
     }
 
     remove(id: number): void {
+        this.undraw(id);
+        this.dress.remove(id);
+        this.isMoved ||= this.dressed.delete(id);
+    }
+
+    // With its picture or model, if that is here. Until then, and if it cannot be, it has its shape.
+    private hasDress(row: DrawRow, look: Look): boolean {
+        const { id, texture, model, type } = row;
+        const isNpc = type === TYPE_NPC;
+        if (type === TYPE_SPAWN || model === 0 && (isNpc || texture === 0)) {
+            if (this.dressed.delete(id)) {
+                this.isMoved = true;
+            }
+            this.dress.remove(id);
+            return false;
+        }
+        this.pose(row);
+        const isHere = this.dress.put({
+            id, place: '', shape: row.shape, position, rotation, half: size, texture: isNpc ? 0 : texture, model,
+            colour: colour.set(row.colour === DEFAULT_COLOUR ? 0xffffff : row.colour),
+            opacity: look.finish.opacity, pose: isNpc ? 'idle' : null,
+        });
+        this.isMoved ||= isHere || this.dressed.has(id);
+        if (isHere) {
+            this.dressed.add(id);
+        } else {
+            this.dressed.delete(id);
+        }
+        return isHere;
+    }
+
+    private undraw(id: number): void {
         const owner = this.owners.get(id);
         if (owner !== undefined) {
             owner.set.remove(id);
@@ -116,19 +164,30 @@ export class PartsView {
         }
     }
 
+    // The picture is thrown away.
+    clear(): void {
+        this.dress.clear();
+        this.sets.forEach((set) => set.dispose());
+    }
+
     // Before the picture. True: something is not where it was.
     finish(): boolean {
-        const isChanged = this.touched.size > 0;
+        const isChanged = this.touched.size > 0 || this.isMoved;
         this.touched.forEach((set) => set.finish(false));
         this.touched.clear();
+        this.isMoved = false;
         return isChanged;
     }
 
-    private place(row: DrawRow, set: Instances): void {
+    private pose(row: DrawRow): void {
         position.set(...row.position);
         rotation.set(...row.rotation);
         const [x, y, z] = row.half;
         size.set(x, row.shape === SPHERE ? x : y, row.shape === SPHERE || row.shape === CYLINDER ? x : z);
+    }
+
+    private place(row: DrawRow, set: Instances): void {
+        this.pose(row);
         set.set(row.id, position, rotation, size);
     }
 

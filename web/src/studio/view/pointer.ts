@@ -169,7 +169,9 @@ export class Pointer {
     private up(event: PointerEvent): void {
         const { act, view } = this;
         this.fingers.delete(event.pointerId);
-        if (act === null || this.fingers.size > 0) {
+        const [rest] = this.fingers.values();
+        if (act === null || rest !== undefined) {
+            this.last = rest ?? this.last; // the other finger goes on from where it is
             return;
         }
         this.act = null;
@@ -193,6 +195,10 @@ export class Pointer {
     }
 
     private cancel(): void {
+        if (this.act?.kind === 'surface') { // what is seen by now is stored
+            this.view.gizmo.moveBy(this.act.by, this.act.held, this.act.gesture, true);
+            this.view.gizmo.follow();
+        }
         this.rubber.hidden = true;
         this.brush.visible = false;
         this.act = null;

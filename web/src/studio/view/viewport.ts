@@ -3,10 +3,14 @@
 import { effect } from '@preact/signals';
 import * as THREE from 'three';
 
+import { Assets } from '../../play/assets.ts';
+import { Budget } from '../../play/budget.ts';
+import { Dress } from '../../play/dress.ts';
 import { SkyView } from '../../play/sky.ts';
 import { Sun } from '../../play/sun.ts';
 import { TerrainView } from '../../play/terrain.ts';
 import type { Place } from '../../core/bridge.ts';
+import { assetList } from '../asset_list.ts';
 import { FLAG, type Changes, type DrawRow, type Picked, type Triple } from '../document.ts';
 import type { Studio } from '../state.ts';
 import { EditorCamera } from './camera.ts';
@@ -22,8 +26,10 @@ const SKY_ROW = new Float64Array([10, 0, 0, 0, 0, 0]); // ten in the morning
 const REACH_M = 4000;
 const GRID_M = 80; // it follows what is looked at
 const FIRST_M = 24; // around the first spawn, for the first picture
+const FIRST_RADIUS_M = 8; // a place that has only a spawn yet: where its first blocks will stand is seen too
 const SIGHT_RAYS = 9; // in each direction, to find out whether there is anything in view
 const SIGHT_M = 500;
+const LOOK_AGAIN_MS = 300; // a little more than Wanted waits
 const SELECTED = 0xffc233;
 // Others are told apart by these, in the order of their numbers. None is near the colour of one's own selection.
 export const EDITOR_COLOURS = ['#56b4e9', '#ff6fb1', '#33c79a', '#b58cff', '#e0533d', '#8be0e8', '#8fb8ff', '#ffffff'];
@@ -37,23 +43,30 @@ const box = new THREE.Box3();
 const sphere = new THREE.Sphere();
 const turn = new THREE.Quaternion();
 const corner = new THREE.Vector3();
+const matrix = new THREE.Matrix4();
 
 export interface DrawCost {
     cpuMs: number; // of the last picture
     calls: number;
     triangles: number;
     pictures: number;
+    bytes: number; // that pictures and models of the place take, decoded
 }
 
 export class Viewport {
     readonly canvas: HTMLCanvasElement;
     readonly rig = new EditorCamera();
     readonly scene = new THREE.Scene();
-    readonly parts = new PartsView();
+    readonly assets: Assets;
+    readonly parts: PartsView;
     readonly gizmo: Gizmo;
-    readonly cost: DrawCost = { cpuMs: 0, calls: 0, triangles: 0, pictures: 0 };
+    readonly cost: DrawCost = { cpuMs: 0, calls: 0, triangles: 0, pictures: 0, bytes: 0 };
     readonly studio: Studio;
     private readonly renderer: THREE.WebGLRenderer;
+    private readonly budget = new Budget();
+    private readonly dress: Dress;
+    private readonly frustum = new THREE.Frustum();
+    private lookTimer = 0;
     private readonly sky = new SkyView();
     private readonly sun: Sun;
     private readonly terrain = new TerrainView();
@@ -80,8 +93,11 @@ export class Viewport {
         this.grid.material.transparent = true;
         this.grid.material.opacity = 0.3;
         this.grid.material.depthWrite = false;
+        this.assets = new Assets((_, message) => studio.note(message, 'warn'));
+        this.dress = new Dress({ assets: this.assets, budget: this.budget }, (ids) => this.again(ids));
+        this.parts = new PartsView(this.dress);
         this.gizmo = new Gizmo(this);
-        this.scene.add(this.sky.group, this.terrain.group, this.parts.group, this.grid, this.frames.group,
+        this.scene.add(this.sky.group, this.terrain.group, this.parts.group, this.dress.group, this.grid, this.frames.group,
             this.gizmo.helper);
         this.pointer = new Pointer(this);
         this.follow();
@@ -96,6 +112,7 @@ export class Viewport {
         this.ends.push(
             () => size.disconnect(),
             document.on('change', (changes) => this.apply(changes)),
+            document.on('files', () => this.giveAssets()),
             document.on('terrain', () => void this.readTerrain()),
             effect(() => {
                 this.showSelection(studio.selection.value);
@@ -111,10 +128,11 @@ export class Viewport {
                 this.showOthers([...studio.link.presence.value.values()]);
             }),
         );
+        this.giveAssets();
         this.apply({ rows: [...studio.rows.values()], gone: [], order: true });
         void this.readTerrain();
         this.resize();
-        this.focus(this.firstSight());
+        this.focus(this.firstSight(), FIRST_RADIUS_M);
     }
 
     // What stands near a spawn and is no zone; everything in a place without one.
@@ -129,7 +147,7 @@ export class Viewport {
 
     lookAtAll(): void {
         this.rig.level();
-        this.focus(this.firstSight());
+        this.focus(this.firstSight(), FIRST_RADIUS_M);
         this.studio.lost.value = '';
     }
 
@@ -168,6 +186,8 @@ export class Viewport {
         this.ends.forEach((end) => end());
         this.pointer.stop();
         this.gizmo.stop();
+        clearTimeout(this.lookTimer);
+        this.parts.clear();
         this.renderer.dispose();
     }
 
@@ -178,6 +198,30 @@ export class Viewport {
         rows.forEach((row) => this.parts.put(row));
         this.showSelection(this.studio.selection.value);
         this.request();
+    }
+
+    private giveAssets(): void {
+        this.assets.give(assetList(this.studio.place, this.studio.document.files()));
+        this.request();
+    }
+
+    // A picture or a model of these has come or gone.
+    private again(ids: readonly number[]): void {
+        ids.flatMap((id) => this.studio.rows.get(id) ?? []).forEach((row) => this.parts.put(row));
+        this.request();
+    }
+
+    // Fetches what is in sight. That is looked for only so often, so a last picture may have to look once more.
+    private finishDress(): void {
+        const { camera } = this.rig;
+        this.frustum.setFromProjectionMatrix(matrix.multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse));
+        this.dress.finish({ eye: camera.position, frustum: this.frustum, reach: REACH_M }, 0);
+        const isLast = this.lookTimer === -1;
+        clearTimeout(this.lookTimer);
+        this.lookTimer = isLast || !this.dress.isDue ? 0 : window.setTimeout(() => {
+            this.lookTimer = -1;
+            this.request();
+        }, LOOK_AGAIN_MS);
     }
 
     private async readTerrain(): Promise<void> {
@@ -273,6 +317,7 @@ export class Viewport {
         this.sun.set(this.sky.daylight);
         this.terrain.update(eye, REACH_M, 0);
         this.terrain.light(this.sky.top, this.sky.horizon, this.sky.daylight.direction, this.sky.daylight.sun);
+        this.finishDress();
         const isChanged = this.parts.finish() || this.terrain.waiting > 0;
         if (isChanged || this.shadowFrom.distanceTo(this.rig.target) > SHADOW_STEP_M) {
             this.shadowFrom.copy(this.rig.target);
@@ -286,7 +331,7 @@ export class Viewport {
         }
         const { calls, triangles } = this.renderer.info.render;
         Object.assign(this.cost, {
-            cpuMs: performance.now() - from, calls, triangles, pictures: this.cost.pictures + 1,
+            cpuMs: performance.now() - from, calls, triangles, pictures: this.cost.pictures + 1, bytes: this.budget.used,
         });
     }
 
@@ -314,10 +359,12 @@ export class Viewport {
         }));
     }
 
-    focus(ids: readonly number[]): void {
+    // `room`: so much around it is seen at least.
+    focus(ids: readonly number[], room = 0): void {
         const around = this.boundsOf(ids);
         if (around !== null) {
-            this.rig.focus(around.getBoundingSphere(sphere));
+            around.getBoundingSphere(sphere).radius = Math.max(sphere.radius, room);
+            this.rig.focus(sphere);
             this.moved();
         }
     }

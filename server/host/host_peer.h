@@ -1,0 +1,56 @@
+// Hosts that share one store are peers: each has a row with its address, key and load (store.h),
+// and reads those of the others with every renewal. They ask each other a few things, without
+// waiting:
+//
+//   PROBE   are you there, and can you write to the database?
+//   CHECK   is that third host there? Asked when it refused a connection
+//   RUN     run this world, or say who does
+//
+// A world that nobody runs goes to the least loaded host, which takes it by compare-and-set. A host
+// that refuses connections (its process is gone; silence proves nothing) is ended once two of its
+// peers have found that: its worlds can be taken at once. The fence keeps this safe if both were
+// wrong. What a peer says is believed as far as it could have done the same itself: they all write
+// to the same database.
+#pragma once
+
+#include "server/host/host.h"
+
+typedef enum HostPeerKind { PEER_PROBE, PEER_CHECK, PEER_RUN, PEER_KIND_COUNT } HostPeerKind;
+
+typedef struct HostPeerAsk {
+    HostPeerKind kind;
+    uint64_t tag;                   // for the answer
+    char host_id[65];               // of PEER_CHECK: about whom
+    uint8_t boot[STORE_BOOT_BYTES]; // the same
+    char world_id[65];              // of PEER_RUN
+} HostPeerAsk;
+
+typedef enum HostPeerResult {
+    PEER_ANSWERED,
+    PEER_REFUSED, // nobody listens at its address
+    PEER_SILENT,  // no answer in time, or one that cannot be read
+    PEER_RESULT_COUNT
+} HostPeerResult;
+
+typedef struct HostPeerAnswer {
+    HostPeerResult result;
+    uint8_t boot[STORE_BOOT_BYTES]; // of who answered
+    uint32_t written_ms;            // of PEER_PROBE: how long ago it sent its last good renewal
+    HostPeerResult checked;         // of PEER_CHECK
+    HostRefusal refusal;            // of PEER_RUN; REFUSED_NOT: held says who runs it
+    StoreHeld held;                 // the same
+    uint32_t players;               // the same: who is there or on the way, if it is theirs
+} HostPeerAnswer;
+
+#define HOST_PEER_MS  1500 // an answer that takes longer counts as silence, but for PEER_RUN
+#define HOST_RUN_MS   15000
+#define HOST_PROBE_MS 500 // how often each host looks for two others
+
+// The answer to outside.peer_ask; from the same thread as host_step.
+void host_peer_answer(Host *host, uint64_t tag, const HostPeerAnswer *answer);
+// A peer asks. Answered by outside.peer_answered, perhaps before this returns.
+void host_peer_hear(Host *host, const HostPeerAsk *ask);
+// Who may ask: peers whose rows are valid, by their keys. NULL: unknown; the list is read again.
+const StoreHost *host_peer_by_key(Host *host, const uint8_t public_key[32]);
+uint32_t host_peer_count(const Host *host);
+const StoreHost *host_peer_at(const Host *host, uint32_t number);

@@ -1,0 +1,169 @@
+// See peer_message.h.
+#include "server/host/peer_message.h"
+
+#include "core/base/bytes.h"
+#include "core/base/check.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#define VERSION 1
+
+static void write_text(ByteWriter *writer, const char *text)
+{
+    const size_t bytes = strlen(text);
+    ASSERT(bytes <= UINT8_MAX);
+    byte_write_u8(writer, (uint8_t)bytes);
+    byte_write_bytes(writer, text, bytes);
+}
+
+static void read_text(ByteReader *reader, char *out, size_t capacity)
+{
+    const uint8_t bytes = byte_read_u8(reader);
+    const uint8_t *text = byte_read_bytes(reader, bytes);
+    if (reader->status != STATUS_OK) {
+        return;
+    }
+    if (bytes >= capacity || memchr(text, '\0', bytes) != NULL) {
+        reader->status = STATUS_MALFORMED;
+        return;
+    }
+    memcpy(out, text, bytes);
+    out[bytes] = '\0';
+}
+
+static void read_fixed(ByteReader *reader, uint8_t *out, size_t bytes)
+{
+    const uint8_t *data = byte_read_bytes(reader, bytes);
+    if (reader->status == STATUS_OK) {
+        memcpy(out, data, bytes);
+    }
+}
+
+static size_t sign(const SigningKey *key, ByteWriter *writer, uint8_t *bytes)
+{
+    ASSERT(writer->status == STATUS_OK && writer->at + crypto_sign_BYTES <= PEER_MESSAGE_BYTES);
+    (void)crypto_sign_detached(bytes + writer->at, NULL, bytes, writer->at, key->secret);
+    return writer->at + crypto_sign_BYTES;
+}
+
+size_t peer_ask_write(const SigningKey *key, const PeerEnvelope *envelope, const HostPeerAsk *ask,
+                      uint8_t out[PEER_MESSAGE_BYTES])
+{
+    ByteWriter writer = byte_writer(out, PEER_MESSAGE_BYTES);
+    byte_write_u8(&writer, VERSION);
+    byte_write_u8(&writer, (uint8_t)ask->kind);
+    byte_write_bytes(&writer, envelope->sender, sizeof envelope->sender);
+    byte_write_bytes(&writer, envelope->receiver, sizeof envelope->receiver);
+    byte_write_u64(&writer, envelope->unix_ms);
+    byte_write_bytes(&writer, envelope->nonce, sizeof envelope->nonce);
+    write_text(&writer, ask->host_id);
+    byte_write_bytes(&writer, ask->boot, sizeof ask->boot);
+    write_text(&writer, ask->world_id);
+    return sign(key, &writer, out);
+}
+
+Status peer_ask_read(const uint8_t *bytes, size_t count, PeerEnvelope *envelope, HostPeerAsk *out)
+{
+    if (count <= crypto_sign_BYTES || count > PEER_MESSAGE_BYTES) {
+        return STATUS_MALFORMED;
+    }
+    ByteReader reader = byte_reader(bytes, count - crypto_sign_BYTES);
+    PeerEnvelope said = {.unix_ms = 0};
+    HostPeerAsk ask = {.tag = 0};
+    const uint8_t version = byte_read_u8(&reader);
+    const uint8_t kind = byte_read_u8(&reader);
+    read_fixed(&reader, said.sender, sizeof said.sender);
+    read_fixed(&reader, said.receiver, sizeof said.receiver);
+    said.unix_ms = byte_read_u64(&reader);
+    read_fixed(&reader, said.nonce, sizeof said.nonce);
+    read_text(&reader, ask.host_id, sizeof ask.host_id);
+    read_fixed(&reader, ask.boot, sizeof ask.boot);
+    read_text(&reader, ask.world_id, sizeof ask.world_id);
+    if (byte_reader_finish(&reader) != STATUS_OK || version != VERSION || kind >= PEER_KIND_COUNT) {
+        return STATUS_MALFORMED;
+    }
+    ask.kind = (HostPeerKind)kind;
+    *envelope = said;
+    *out = ask;
+    return STATUS_OK;
+}
+
+bool peer_ask_is_signed(const uint8_t *bytes, size_t count, const PeerEnvelope *envelope)
+{
+    const size_t said = count - crypto_sign_BYTES;
+    return crypto_sign_verify_detached(bytes + said, bytes, said, envelope->sender) == 0;
+}
+
+size_t peer_answer_write(const SigningKey *key, const uint8_t nonce[16],
+                         const HostPeerAnswer *answer, uint8_t out[PEER_MESSAGE_BYTES])
+{
+    ByteWriter writer = byte_writer(out, PEER_MESSAGE_BYTES);
+    byte_write_u8(&writer, VERSION);
+    byte_write_bytes(&writer, nonce, 16);
+    byte_write_u8(&writer, (uint8_t)answer->result);
+    byte_write_bytes(&writer, answer->boot, sizeof answer->boot);
+    byte_write_u32(&writer, answer->written_ms);
+    byte_write_u8(&writer, (uint8_t)answer->checked);
+    byte_write_u8(&writer, (uint8_t)answer->refusal);
+    byte_write_u64(&writer, answer->held.epoch);
+    byte_write_bytes(&writer, answer->held.boot, sizeof answer->held.boot);
+    write_text(&writer, answer->held.address);
+    byte_write_u32(&writer, answer->players);
+    return sign(key, &writer, out);
+}
+
+Status peer_answer_read(const uint8_t public_half[SIGNING_PUBLIC_BYTES], const uint8_t nonce[16],
+                        const uint8_t *bytes, size_t count, HostPeerAnswer *out)
+{
+    if (count <= crypto_sign_BYTES || count > PEER_MESSAGE_BYTES) {
+        return STATUS_MALFORMED;
+    }
+    const size_t said = count - crypto_sign_BYTES;
+    ByteReader reader = byte_reader(bytes, said);
+    HostPeerAnswer answer = {.players = 0};
+    uint8_t asked[16] = {0};
+    const uint8_t version = byte_read_u8(&reader);
+    read_fixed(&reader, asked, sizeof asked);
+    const uint8_t result = byte_read_u8(&reader);
+    read_fixed(&reader, answer.boot, sizeof answer.boot);
+    answer.written_ms = byte_read_u32(&reader);
+    const uint8_t checked = byte_read_u8(&reader);
+    const uint8_t refusal = byte_read_u8(&reader);
+    answer.held.epoch = byte_read_u64(&reader);
+    read_fixed(&reader, answer.held.boot, sizeof answer.held.boot);
+    read_text(&reader, answer.held.address, sizeof answer.held.address);
+    answer.players = byte_read_u32(&reader);
+    if (byte_reader_finish(&reader) != STATUS_OK || version != VERSION ||
+        result >= PEER_RESULT_COUNT || checked >= PEER_RESULT_COUNT || refusal >= REFUSED_COUNT) {
+        return STATUS_MALFORMED;
+    }
+    if (memcmp(asked, nonce, sizeof asked) != 0 ||
+        crypto_sign_verify_detached(bytes + said, bytes, said, public_half) != 0) {
+        return STATUS_DENIED;
+    }
+    answer.result = (HostPeerResult)result;
+    answer.checked = (HostPeerResult)checked;
+    answer.refusal = (HostRefusal)refusal;
+    *out = answer;
+    return STATUS_OK;
+}
+
+bool peer_nonce_use(PeerNonces *nonces, const PeerEnvelope *envelope, uint64_t now_unix_ms)
+{
+    if (envelope->unix_ms + PEER_MESSAGE_MS <= now_unix_ms ||
+        envelope->unix_ms > now_unix_ms + PEER_MESSAGE_MS) {
+        return false;
+    }
+    for (uint32_t i = 0; i < PEER_NONCES_MAX; i++) {
+        if (nonces->all[i].until_unix_ms > now_unix_ms &&
+            memcmp(nonces->all[i].nonce, envelope->nonce, sizeof envelope->nonce) == 0) {
+            return false;
+        }
+    }
+    // When there are too many, the oldest gives way: what peers ask may be asked twice.
+    const uint32_t at = nonces->next++ % PEER_NONCES_MAX;
+    memcpy(nonces->all[at].nonce, envelope->nonce, sizeof envelope->nonce);
+    nonces->all[at].until_unix_ms = envelope->unix_ms + PEER_MESSAGE_MS;
+    return true;
+}

@@ -1,0 +1,427 @@
+// See serve_peer.h.
+#define _GNU_SOURCE
+#include "server/serve/remote/serve_peer.h"
+
+#include "core/base/sha256.h"
+#include "server/host/peer_message.h"
+#include "server/serve/http/http_routes.h"
+#include "server/serve/place/places.h"
+#include "server/serve/remote/remote_http.h"
+#include "server/store/world/store_event.h"
+#include "server/sys/clock.h"
+#include "server/sys/entropy.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define THREADS    8
+#define CONNECT_MS 1000
+
+struct Question;
+struct ServePeers {
+    WorkPool *pool;
+    pthread_mutex_t lock;
+    struct Question *done; // with their answers, for the main thread
+    atomic_bool cancel;
+    PeerNonces nonces; // the main thread's
+    struct ServeEvents *events;
+    uint64_t work_us, looked_ns; // of all worlds, when the load was last told
+};
+
+// --- asking -------------------------------------------------------------------------------------
+
+typedef struct Question {
+    struct Question *next;
+    Serve *serve;
+    HostPeerAsk ask;
+    HostPeerAnswer answer;
+    uint8_t key[SIGNING_PUBLIC_BYTES]; // of whom it goes to
+    char url[STORE_ADDRESS_BYTES + 8];
+    uint8_t nonce[16];
+    uint8_t bytes[PEER_MESSAGE_BYTES];
+    size_t count;
+} Question;
+
+static Question *take_done(struct ServePeers *peers)
+{
+    pthread_mutex_lock(&peers->lock);
+    Question *question = peers->done;
+    peers->done = question != NULL ? question->next : NULL;
+    pthread_mutex_unlock(&peers->lock);
+    return question;
+}
+
+// On the main thread.
+static void give_answers(void *user, void *what)
+{
+    const Serve *serve = user;
+    (void)what;
+    for (Question *done = take_done(serve->peers); done != NULL; done = take_done(serve->peers)) {
+        host_peer_answer(serve->host, done->ask.tag, &done->answer);
+        free(done);
+    }
+}
+
+static void send_question(void *user, bool is_cancelled)
+{
+    Question *question = user;
+    Serve *serve = question->serve;
+    RemoteHttp *http = NULL;
+    question->answer = (HostPeerAnswer){.result = PEER_SILENT};
+    if (is_cancelled ||
+        remote_http_create(question->url, NULL, &serve->peers->cancel, &http) != STATUS_OK) {
+        free(question);
+        return;
+    }
+    remote_http_set_limits(http, CONNECT_MS,
+                           question->ask.kind == PEER_RUN ? HOST_RUN_MS : HOST_PEER_MS);
+    RemoteHttpReply reply = remote_http_ask(http, "/api/peers", "application/octet-stream",
+                                            question->bytes, question->count, SERVE_PEER_BYTES);
+    if (reply.is_refused) {
+        question->answer.result = PEER_REFUSED;
+    } else if (reply.end == REMOTE_HTTP_ANSWERED && reply.status == 200 &&
+               peer_answer_read(question->key, question->nonce, reply.body, reply.bytes,
+                                &question->answer) != STATUS_OK) {
+        question->answer = (HostPeerAnswer){.result = PEER_SILENT};
+    }
+    free(reply.body);
+    remote_http_destroy(http);
+    pthread_mutex_lock(&serve->peers->lock);
+    question->next = serve->peers->done;
+    serve->peers->done = question;
+    pthread_mutex_unlock(&serve->peers->lock);
+    status_ignore(mailbox_post(serve->mailbox, give_answers, NULL)); // or with the next one
+}
+
+static void ask_peer(void *user, const StoreHost *peer, const HostPeerAsk *ask)
+{
+    Serve *serve = user;
+    Question *question = calloc(1, sizeof *question);
+    if (question == NULL) {
+        return; // it counts as silence
+    }
+    PeerEnvelope envelope = {.unix_ms = clock_unix_ms()};
+    question->serve = serve;
+    question->ask = *ask;
+    memcpy(question->key, peer->public_key, sizeof question->key);
+    // ws://… is where players reach it: the same port.
+    const char *rest = strncmp(peer->address, "ws", 2) == 0 ? peer->address + 2 : "";
+    snprintf(question->url, sizeof question->url, "http%s", rest);
+    memcpy(envelope.sender, serve->key.public_half, sizeof envelope.sender);
+    memcpy(envelope.receiver, peer->boot, sizeof envelope.receiver);
+    entropy_fill(envelope.nonce, sizeof envelope.nonce);
+    memcpy(question->nonce, envelope.nonce, sizeof question->nonce);
+    question->count = peer_ask_write(&serve->key, &envelope, ask, question->bytes);
+    if (work_pool_submit(serve->peers->pool, send_question, question) != STATUS_OK) {
+        free(question);
+    }
+}
+
+// --- being asked --------------------------------------------------------------------------------
+
+// In the request's arena, until it is answered.
+typedef struct Asked {
+    PlaceWish wish; // first
+    Serve *serve;
+    HttpDeferred *deferred;
+    HostPeerAsk ask;
+    uint8_t nonce[16];
+} Asked;
+
+static void answer_peer(void *user, uint64_t tag, const HostPeerAnswer *answer)
+{
+    const Serve *serve = user;
+    Asked *asked = (Asked *)(uintptr_t)tag; // NOLINT: it was one in hear
+    uint8_t bytes[PEER_MESSAGE_BYTES];
+    HttpResponse response = http_response_default();
+    response.content_type = "application/octet-stream";
+    response.bytes = peer_answer_write(&serve->key, asked->nonce, answer, bytes);
+    response.body = bytes; // copied
+    http_complete(asked->deferred, &response);
+}
+
+static void refuse_run(const Asked *asked, HostRefusal refusal)
+{
+    HostPeerAnswer answer = {.result = PEER_ANSWERED, .refusal = refusal};
+    memcpy(answer.boot, asked->serve->boot, sizeof answer.boot);
+    answer_peer(asked->serve, (uint64_t)(uintptr_t)asked, &answer);
+}
+
+static void run_in_place(PlaceWish *wish)
+{
+    Asked *asked = (Asked *)wish;
+    if (wish->refusal == PLACE_FINE) {
+        host_peer_hear(asked->serve->host, &asked->ask);
+    } else {
+        refuse_run(asked, REFUSED_NO_PLACE);
+    }
+}
+
+static void run_world(Serve *serve, void *what)
+{
+    Asked *asked = what;
+    const HostWorld *world = host_world(serve->host, asked->ask.world_id);
+    if (world == NULL) {
+        refuse_run(asked, REFUSED_NO_WORLD);
+        return;
+    }
+    if (serve->control == NULL) { // its places are open
+        host_peer_hear(serve->host, &asked->ask);
+        return;
+    }
+    memcpy(asked->wish.place_id, host_world_view(world).row->place_id, sizeof asked->wish.place_id);
+    asked->wish.has_every_right = true;
+    asked->wish.then = run_in_place;
+    places_wish(serve, &asked->wish);
+}
+
+// On the main thread.
+static bool hear(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    size_t bytes;
+    const uint8_t *body = http_body(request, &bytes);
+    PeerEnvelope envelope;
+    Asked *asked = arena_alloc(http_arena(request), sizeof *asked);
+    if (asked == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return true;
+    }
+    *asked = (Asked){.serve = serve, .deferred = deferred};
+    if (peer_ask_read(body, bytes, &envelope, &asked->ask) != STATUS_OK) {
+        http_fail(request, response, 400, "malformed", "this is no question of a host");
+        return true;
+    }
+    if (host_peer_by_key(serve->host, envelope.sender) == NULL ||
+        !peer_ask_is_signed(body, bytes, &envelope)) {
+        http_fail(request, response, 401, "auth_failed",
+                  "no host with this key has a valid row; try again");
+        return true;
+    }
+    const bool is_ours = memcmp(envelope.receiver, serve->boot, sizeof envelope.receiver) == 0;
+    if (!peer_nonce_use(&serve->peers->nonces, &envelope, clock_unix_ms()) ||
+        (!is_ours && asked->ask.kind != PEER_PROBE)) {
+        http_fail(request, response, 409, "again",
+                  "this was heard before, is too old, or is for another life of this host");
+        return true;
+    }
+    memcpy(asked->nonce, envelope.nonce, sizeof asked->nonce);
+    asked->ask.tag = (uint64_t)(uintptr_t)asked;
+    if (asked->ask.kind == PEER_RUN) {
+        serve_look_world(serve, asked->ask.world_id, run_world, asked);
+    } else {
+        host_peer_hear(serve->host, &asked->ask);
+    }
+    return false;
+}
+
+void serve_post_peers(void *user, HttpRequest *request, HttpResponse *response)
+{
+    Serve *serve = user;
+    if (serve->peers == NULL) {
+        http_fail(request, response, 404, "not_found", "this server shares its database with none");
+        return;
+    }
+    mailbox_ask(serve->mailbox, request, response, hear);
+}
+
+// --- worlds that are new ------------------------------------------------------------------------
+
+#define GUESTS_AT_ONCE 256
+
+typedef struct Look {
+    Serve *serve;
+    ServeLooked then;
+    void *what;
+    char name[65];
+    StoreWorld row;
+    Status status;
+    uint64_t guests[GUESTS_AT_ONCE];
+    uint32_t guest_count;
+} Look;
+
+static void take_guest(void *user, const char *world_id, uint64_t account)
+{
+    Look *look = user;
+    if (strcmp(world_id, look->row.world_id) == 0 && look->guest_count < GUESTS_AT_ONCE) {
+        look->guests[look->guest_count++] = account;
+    }
+}
+
+static void looked(void *user, void *what)
+{
+    Serve *serve = user;
+    Look *look = what;
+    HostWorld *world = host_world(serve->host, look->name);
+    if (look->status == STATUS_OK && world == NULL &&
+        host_add_world(serve->host, &look->row, &world) == STATUS_OK) {
+        for (uint32_t i = 0; i < look->guest_count; i++) {
+            status_ignore(host_world_invite(world, look->guests[i], true));
+        }
+    }
+    if (look->then != NULL) {
+        look->then(serve, look->what);
+    }
+    free(look);
+}
+
+static void look_in_store(void *user, bool is_cancelled)
+{
+    Look *look = user;
+    look->status = is_cancelled ? STATUS_BLOCKED
+                                : store_world_find(look->serve->store, look->name, &look->row);
+    if (look->status == STATUS_OK && look->row.is_private) {
+        status_ignore(store_guests(look->serve->store, take_guest, look));
+    }
+    if (mailbox_post(look->serve->mailbox, looked, look) != STATUS_OK) {
+        free(look); // whoever waits is refused by their own deadline
+    }
+}
+
+void serve_look_world(Serve *serve, const char *name, ServeLooked then, void *what)
+{
+    Look *look = serve->peers != NULL && name[0] != '\0' && strlen(name) < sizeof look->name &&
+                         host_world(serve->host, name) == NULL
+                     ? calloc(1, sizeof *look)
+                     : NULL;
+    if (look != NULL) {
+        look->serve = serve;
+        look->then = then;
+        look->what = what;
+        snprintf(look->name, sizeof look->name, "%s", name);
+        if (work_pool_submit(serve->peers->pool, look_in_store, look) == STATUS_OK) {
+            return;
+        }
+    }
+    free(look);
+    if (then != NULL) {
+        then(serve, what);
+    }
+}
+
+// --- kicks --------------------------------------------------------------------------------------
+
+typedef struct KickEvent {
+    Serve *serve;
+    char text[STORE_EVENT_SUBJECT_BYTES];
+} KickEvent;
+
+static void put_kick(void *user, bool is_cancelled)
+{
+    KickEvent *event = user;
+    if (!is_cancelled && store_event_put(event->serve->store, EVENT_KICK, event->text,
+                                         strlen(event->text)) != STATUS_OK) {
+        serve_log(LOG_WARN, "peers", "other hosts were not told of a kick");
+    }
+    free(event);
+}
+
+void serve_tell_kick(Serve *serve, uint64_t account, const char *where, const char *reason)
+{
+    KickEvent *event = serve->peers != NULL ? calloc(1, sizeof *event) : NULL;
+    if (event == NULL) {
+        return;
+    }
+    event->serve = serve;
+    snprintf(event->text, sizeof event->text, "%" PRIu64 " %.64s %.60s", account,
+             where[0] != '\0' ? where : "-", reason);
+    if (work_pool_submit(serve->peers->pool, put_kick, event) != STATUS_OK) {
+        free(event);
+    }
+}
+
+// --- load ---------------------------------------------------------------------------------------
+
+static uint32_t memory_permille(void)
+{
+    char line[128];
+    uint64_t total = 0, available = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        (void)sscanf(line, "MemTotal: %" SCNu64, &total);
+        (void)sscanf(line, "MemAvailable: %" SCNu64, &available);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return total > 0 && available <= total ? (uint32_t)((total - available) * 1000 / total) : 0;
+}
+
+static void tell_load(void *user, StoreHost *out)
+{
+    Serve *serve = user;
+    struct ServePeers *peers = serve->peers;
+    const uint64_t now = clock_ns();
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t work_us = 0;
+    out->worlds = out->players = 0;
+    for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
+        const HostWorldView view = host_world_view(host_world_at(serve->host, i));
+        out->worlds += view.up_ns != 0;
+        out->players += view.up_ns != 0 ? view.players : 0;
+        work_us += view.up_ns != 0 ? view.stats->work_us : 0;
+    }
+    out->memory = memory_permille();
+    // Worlds that have ended take their sum along: then it is only known again the next time.
+    if (peers->looked_ns != 0 && work_us >= peers->work_us && now > peers->looked_ns) {
+        const uint64_t span_us =
+            (now - peers->looked_ns) / 1000 * (uint64_t)(cores > 0 ? cores : 1);
+        out->tick = span_us > 0 ? (uint32_t)((work_us - peers->work_us) * 1000 / span_us) : 0;
+    }
+    peers->work_us = work_us;
+    peers->looked_ns = now;
+}
+
+// --- beginning and end --------------------------------------------------------------------------
+
+void serve_peers_outside(HostOutside *outside)
+{
+    outside->peer_ask = ask_peer;
+    outside->peer_answered = answer_peer;
+    outside->load = tell_load;
+}
+
+Status serve_peers_open(Serve *serve)
+{
+    if (serve->config.store == NULL) {
+        return STATUS_OK;
+    }
+    serve->peers = calloc(1, sizeof *serve->peers);
+    const WorkPoolConfig pool = {.thread_count = THREADS};
+    if (serve->peers != NULL) {
+        pthread_mutex_init(&serve->peers->lock, NULL);
+    }
+    return serve->peers != NULL ? work_pool_create(&pool, &serve->peers->pool) : STATUS_LIMIT;
+}
+
+Status serve_peers_start(Serve *serve)
+{
+    return serve->peers != NULL ? serve_events_start(serve, &serve->peers->events) : STATUS_OK;
+}
+
+void serve_peers_stop(Serve *serve)
+{
+    if (serve->peers != NULL) {
+        atomic_store(&serve->peers->cancel, true);
+        serve_events_stop(serve->peers->events);
+        work_pool_destroy(serve->peers->pool);
+        serve->peers->events = NULL;
+        serve->peers->pool = NULL;
+    }
+}
+
+void serve_peers_close(Serve *serve)
+{
+    if (serve->peers != NULL) {
+        for (Question *left = take_done(serve->peers); left != NULL;
+             left = take_done(serve->peers)) {
+            free(left);
+        }
+        pthread_mutex_destroy(&serve->peers->lock);
+    }
+    free(serve->peers);
+    serve->peers = NULL;
+}

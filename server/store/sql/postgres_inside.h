@@ -1,0 +1,116 @@
+// The inside of PostgreSQL's driver: sql_postgres.c has the connection and its flights,
+// postgres_rows.c the statements that write many rows at once.
+#pragma once
+
+#include "server/store/sql/sql_driver.h"
+
+#include <libpq-fe.h>
+
+#define PG_PARAMETERS_MAX 24
+#define PG_TABLES_MAX     12
+#define PG_LOCK_SCHEMA    INT64_C(0x53414e44) // advisory locks: who makes or changes the tables
+#define PG_LOCK_CALLS     INT64_C(0x53414e45) // who writes anything but rows of a world
+
+typedef enum PgControl {
+    PG_PLAIN,
+    PG_BEGIN,
+    PG_BEGIN_READ,
+    PG_COMMIT,
+    PG_SAVEPOINT,
+    PG_UNDO
+} PgControl;
+
+typedef struct Pg Pg;
+typedef struct PgStatement PgStatement;
+struct PgStatement {
+    Pg *pg;
+    char *text;
+    char name[16];
+    uint32_t generation; // of the connection in which it is prepared; 0: none
+    PgStatement *next_fresh;
+    SqlName sql_name;
+    PgControl control;
+    bool writes, is_done;
+    bool is_counted; // its changes are
+    uint32_t parameter_count;
+    Oid types[PG_PARAMETERS_MAX];
+    const char *values[PG_PARAMETERS_MAX];
+    int lengths[PG_PARAMETERS_MAX], formats[PG_PARAMETERS_MAX];
+    char numbers[PG_PARAMETERS_MAX][8];
+    PGresult *result;
+    int row;
+};
+
+// Bytes that grow.
+typedef struct PgBuffer {
+    uint8_t *data;
+    size_t count, max;
+} PgBuffer;
+
+// One row that waits: a put or a deletion. Its columns stand in the table's buffer.
+typedef struct PgRow {
+    size_t at;
+    uint32_t key_bytes;
+    bool is_deletion;
+} PgRow;
+
+// What waits to be written into one table. Each key is there once, with what came last.
+typedef struct PgTable {
+    const SqlTableInfo *info;
+    SqlColumn columns[SQL_COLUMNS_MAX];
+    uint32_t column_count, key_count;
+    PgStatement *put, *deletion;
+    PgBuffer bytes;
+    PgRow *rows;
+    uint32_t row_count, row_max;
+    uint32_t *slots; // by hash of the key: number of the row + 1
+    uint32_t slot_count;
+} PgTable;
+
+struct Pg {
+    PGconn *conn;
+    char *url;
+    uint32_t host_count, host; // of the URL; the one that answered last
+    double connect_after_ms;
+    uint32_t generation, name_count;
+    bool is_broken, is_writer;
+    char error_text[256];
+    // Statements that are queued, in their order; NULL: a PREPARE.
+    PgStatement **queue;
+    uint32_t queued, queue_max;
+    PgStatement *fresh; // prepared in this flight
+    uint32_t fresh_count;
+    // The transaction.
+    bool is_open;     // BEGIN is queued or sent
+    bool is_sent;     // there was a flight
+    bool has_written; // the mark is in it
+    bool is_locked, has_changed;
+    uint64_t changes, flights, connects;
+    uint8_t writer_id[16];
+    uint64_t mark_number; // of the last transaction that is stored
+    PgStatement *roll_back, *mark, *read_mark, *raise, *lock, *lock_places;
+    // Rows that wait (postgres_rows.c).
+    PgTable tables[PG_TABLES_MAX];
+    uint32_t table_count, rows_waiting;
+    PgBuffer arrays[SQL_COLUMNS_MAX];
+    SqlError rows_error;
+};
+
+PgStatement *pg_statement(Pg *pg, const char *text, const char *types);
+void pg_statement_free(PgStatement *statement);
+Oid pg_oid(char type); // b, i, f; B, I, F: arrays of them
+void pg_set_integer(PgStatement *statement, uint32_t at, int64_t value);
+void pg_set_bytes(PgStatement *statement, uint32_t at, const void *data, size_t bytes);
+SqlError pg_queue(Pg *pg, PgStatement *statement);
+SqlError pg_settle(Pg *pg); // a flight, if anything is queued
+
+// --- postgres_rows.c ----------------------------------------------------------------------------
+// True: the statement puts or deletes one row of a world, and it was taken from it.
+bool rows_take(Pg *pg, const PgStatement *statement);
+SqlError rows_error(Pg *pg); // no memory
+bool rows_are_waiting(const Pg *pg);
+SqlError rows_flush(Pg *pg); // queues what waits
+void rows_drop(Pg *pg);
+void rows_free(Pg *pg);
+SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count);
+SqlError rows_lock_places(Sql *sql, const char *const *world_ids, uint32_t count);

@@ -1,0 +1,1029 @@
+// PostgreSQL as an engine: see sql_driver.h. The connection is in libpq's pipeline mode all the
+// time. A statement whose result is not needed yet is only queued; the next one whose result is
+// needed, or the COMMIT, sends everything and waits once: a flight. So a group commit is two
+// flights, one that fences the worlds and one that writes their rows and commits.
+//
+// Rows of worlds are not even queued one by one (postgres_rows.c): until the next flight they are
+// collected by table, and one statement with arrays writes all rows of a table.
+//
+// Outages. A connection that fails is given up, and its transaction with it; the next transaction
+// connects again, by turns to each host of the URL. The one thing that can be unknown is whether a
+// COMMIT arrived whose answer did not. Every transaction that writes also raises a number in a row
+// of this writer alone (writer_marks), before its COMMIT is sent. After a lost answer a new
+// connection locks that row: that waits for a backend that still works on the old transaction, and
+// the number then says whether it was stored.
+#define _GNU_SOURCE
+#include "server/store/sql/postgres_inside.h"
+
+#include "core/base/check.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define CONNECT_MS     700   // for each host of the URL
+#define CONNECT_GAP_MS 300   // after none of them could be reached
+#define COMMIT_MS      3000  // then its result is unknown
+#define WAIT_MS        5000  // of any other flight of a writer
+#define READ_MS        20000 // of a connection that only reads, or makes the tables
+#define LOCK_MS        "4000"
+#define IDLE_MS        "10000" // a transaction of a process that stands still ends after that
+
+// --- time, errors -------------------------------------------------------------------------------
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static void note_text(Pg *pg, const char *text)
+{
+    size_t bytes = strcspn(text, "\n");
+    bytes = bytes < sizeof pg->error_text - 1 ? bytes : sizeof pg->error_text - 1;
+    memcpy(pg->error_text, text, bytes);
+    pg->error_text[bytes] = '\0';
+}
+
+typedef struct StateError {
+    const char *begin; // of the SQLSTATE
+    SqlError error;
+    bool is_broken; // the connection is of no more use
+} StateError;
+
+static const StateError state_errors[] = {
+    {"53100", SQL_ERROR_FULL, false},
+    {"25006", SQL_ERROR_READ_ONLY, true}, // it became a standby
+    {"XX001", SQL_ERROR_DAMAGED, false},  // damaged data
+    {"XX002", SQL_ERROR_DAMAGED, false},  // a damaged index
+    {"08", SQL_ERROR_DISK, true},         // the connection
+    {"57", SQL_ERROR_DISK, true},         // the server stops, or cancelled the statement
+    {"25P03", SQL_ERROR_DISK, true},      // the transaction was idle for too long
+    {"25", SQL_ERROR_DISK, false},        // the state of the transaction
+    {"53", SQL_ERROR_DISK, false},        // memory, connections
+    {"58", SQL_ERROR_DISK, false},        // the system under it
+    {"40", SQL_ERROR_DISK, false},        // a deadlock
+    {"55", SQL_ERROR_DISK, false},        // a lock that was not given
+    {"XX", SQL_ERROR_DISK, false},
+};
+
+static SqlError error_of(Pg *pg, const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    note_text(pg, text != NULL ? text : PQerrorMessage(pg->conn));
+    if (state == NULL) {
+        pg->is_broken = true;
+        return SQL_ERROR_DISK;
+    }
+    for (size_t i = 0; i < sizeof state_errors / sizeof state_errors[0]; i++) {
+        const StateError *entry = &state_errors[i];
+        if (strncmp(state, entry->begin, strlen(entry->begin)) == 0) {
+            pg->is_broken = pg->is_broken || entry->is_broken;
+            return entry->error;
+        }
+    }
+    return SQL_ERROR_MISFIT;
+}
+
+static SqlError broken(Pg *pg, const char *text)
+{
+    note_text(pg, text);
+    pg->is_broken = true;
+    return SQL_ERROR_DISK;
+}
+
+// --- connecting ---------------------------------------------------------------------------------
+
+#define PARAMETERS_MAX 48
+
+// What the URL says, with one of its hosts.
+typedef struct Parameters {
+    const char *names[PARAMETERS_MAX + 1], *values[PARAMETERS_MAX + 1];
+    uint32_t count;
+    char host[256], hostaddr[64], port[16], options[1024];
+} Parameters;
+
+static void add_parameter(Parameters *all, const char *name, const char *value)
+{
+    ASSERT(all->count < PARAMETERS_MAX);
+    all->names[all->count] = name;
+    all->values[all->count++] = value;
+}
+
+// Number `at` of a list with commas; the last one if there are fewer.
+static const char *list_item(const char *list, uint32_t at, char *out, size_t out_bytes)
+{
+    const char *item = list;
+    for (const char *comma = strchr(item, ','); comma != NULL && at > 0;
+         comma = strchr(item, ','), at--) {
+        item = comma + 1;
+    }
+    const size_t bytes = strcspn(item, ",");
+    snprintf(out, out_bytes, "%.*s", (int)bytes, item);
+    return out;
+}
+
+static uint32_t list_count(const char *list)
+{
+    uint32_t count = 1;
+    for (const char *at = list; *at != '\0'; at++) {
+        count += *at == ',';
+    }
+    return count;
+}
+
+static bool read_parameters(Pg *pg, uint32_t host, Parameters *out, PQconninfoOption **memory)
+{
+    char *error = NULL;
+    PQconninfoOption *options = PQconninfoParse(pg->url, &error);
+    *out = (Parameters){0};
+    *memory = options;
+    if (options == NULL) {
+        note_text(pg, error != NULL ? error : "out of memory");
+        PQfreemem(error);
+        return false;
+    }
+    const char *given = "";
+    bool has_target = false;
+    for (const PQconninfoOption *option = options; option->keyword != NULL; option++) {
+        const char *name = option->keyword, *value = option->val;
+        if (value == NULL) {
+            continue;
+        }
+        if (strcmp(name, "host") == 0) {
+            value = list_item(value, host, out->host, sizeof out->host);
+        } else if (strcmp(name, "hostaddr") == 0) {
+            value = list_item(value, host, out->hostaddr, sizeof out->hostaddr);
+        } else if (strcmp(name, "port") == 0) {
+            value = list_item(value, host, out->port, sizeof out->port);
+        } else if (strcmp(name, "options") == 0) {
+            given = value;
+            continue;
+        }
+        has_target = has_target || strcmp(name, "target_session_attrs") == 0;
+        add_parameter(out, name, value);
+    }
+    snprintf(out->options, sizeof out->options,
+             "%s -c lock_timeout=" LOCK_MS " -c idle_in_transaction_session_timeout=" IDLE_MS
+             " -c client_min_messages=error -c plan_cache_mode=force_generic_plan",
+             given);
+    add_parameter(out, "options", out->options);
+    if (!has_target) {
+        add_parameter(out, "target_session_attrs", "read-write");
+    }
+    add_parameter(out, "fallback_application_name", "sandlot");
+    add_parameter(out, "client_encoding", "SQL_ASCII"); // texts of errors are shown as they come
+    return true;
+}
+
+static uint32_t host_count(Pg *pg)
+{
+    uint32_t count = 1;
+    PQconninfoOption *options = PQconninfoParse(pg->url, NULL);
+    for (const PQconninfoOption *option = options; option != NULL && option->keyword != NULL;
+         option++) {
+        if (option->val != NULL &&
+            (strcmp(option->keyword, "host") == 0 || strcmp(option->keyword, "hostaddr") == 0)) {
+            const uint32_t found = list_count(option->val);
+            count = found > count ? found : count;
+        }
+    }
+    PQconninfoFree(options);
+    return count;
+}
+
+static bool wait_socket(Pg *pg, short events, double deadline)
+{
+    const double left = deadline - now_ms();
+    struct pollfd wait = {.fd = PQsocket(pg->conn), .events = events};
+    if (wait.fd < 0 || left <= 0) {
+        return false;
+    }
+    const int ready = poll(&wait, 1, (int)left + 1);
+    return ready > 0 || (ready < 0 && errno == EINTR);
+}
+
+static bool connect_host(Pg *pg, uint32_t host)
+{
+    Parameters parameters;
+    PQconninfoOption *memory = NULL;
+    if (!read_parameters(pg, host, &parameters, &memory)) {
+        return false;
+    }
+    const double deadline = now_ms() + CONNECT_MS;
+    pg->conn = PQconnectStartParams(parameters.names, parameters.values, 0);
+    PQconninfoFree(memory);
+    PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+    while (pg->conn != NULL && PQstatus(pg->conn) != CONNECTION_BAD && state != PGRES_POLLING_OK &&
+           state != PGRES_POLLING_FAILED) {
+        if (!wait_socket(pg, state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline)) {
+            note_text(pg, "the database server does not answer");
+            PQfinish(pg->conn);
+            pg->conn = NULL;
+            return false;
+        }
+        state = PQconnectPoll(pg->conn);
+    }
+    if (pg->conn != NULL && state == PGRES_POLLING_OK && PQsetnonblocking(pg->conn, 1) == 0 &&
+        PQenterPipelineMode(pg->conn) == 1) {
+        return true;
+    }
+    const char *text = pg->conn != NULL ? PQerrorMessage(pg->conn) : "out of memory";
+    note_text(pg, text[0] != '\0' ? text : "the database server closed the connection");
+    PQfinish(pg->conn);
+    pg->conn = NULL;
+    return false;
+}
+
+static void forget_flight(Pg *pg)
+{
+    pg->queued = 0;
+    pg->fresh_count = 0;
+}
+
+static void hang_up(Pg *pg)
+{
+    PQfinish(pg->conn);
+    pg->conn = NULL;
+    pg->is_broken = false;
+    forget_flight(pg);
+    rows_drop(pg);
+}
+
+// By turns, beginning with the host that answered last.
+static SqlError pg_connect(Pg *pg)
+{
+    if (pg->conn != NULL && !pg->is_broken) {
+        return SQL_NO_ERROR;
+    }
+    hang_up(pg);
+    if (now_ms() < pg->connect_after_ms) {
+        return SQL_ERROR_DISK;
+    }
+    for (uint32_t i = 0; i < pg->host_count; i++) {
+        const uint32_t host = (pg->host + i) % pg->host_count;
+        if (connect_host(pg, host)) {
+            pg->host = host;
+            pg->generation += 1;
+            pg->connects += 1;
+            return SQL_NO_ERROR;
+        }
+    }
+    pg->connect_after_ms = now_ms() + CONNECT_GAP_MS;
+    return SQL_ERROR_DISK;
+}
+
+// --- flights ------------------------------------------------------------------------------------
+
+static bool reserve_queue(Pg *pg)
+{
+    if (pg->queued < pg->queue_max) {
+        return true;
+    }
+    const uint32_t max = pg->queue_max == 0 ? 64 : pg->queue_max * 2;
+    PgStatement **queue = realloc(pg->queue, max * sizeof *queue);
+    if (queue == NULL) {
+        return false;
+    }
+    pg->queue = queue;
+    pg->queue_max = max;
+    return true;
+}
+
+// Everything before it in the queue has been sent or will be with the next flight.
+static bool queue_prepare(Pg *pg, PgStatement *statement)
+{
+    if (statement->generation == pg->generation) {
+        return true;
+    }
+    if (!reserve_queue(pg)) {
+        return false;
+    }
+    snprintf(statement->name, sizeof statement->name, "s%u", ++pg->name_count);
+    if (PQsendPrepare(pg->conn, statement->name, statement->text, (int)statement->parameter_count,
+                      statement->types) != 1) {
+        return false;
+    }
+    pg->queue[pg->queued++] = NULL;
+    statement->generation = pg->generation;
+    statement->next_fresh = pg->fresh_count > 0 ? pg->fresh : NULL;
+    pg->fresh = statement;
+    pg->fresh_count += 1;
+    return true;
+}
+
+SqlError pg_queue(Pg *pg, PgStatement *statement)
+{
+    if (pg->conn == NULL || pg->is_broken) {
+        return SQL_ERROR_DISK;
+    }
+    if (!queue_prepare(pg, statement) || !reserve_queue(pg) ||
+        PQsendQueryPrepared(pg->conn, statement->name, (int)statement->parameter_count,
+                            statement->values, statement->lengths, statement->formats, 1) != 1) {
+        return broken(pg, PQerrorMessage(pg->conn));
+    }
+    pg->queue[pg->queued++] = statement;
+    return SQL_NO_ERROR;
+}
+
+// What those statements were prepared as is not known after an error: they get new names.
+static void forget_fresh(Pg *pg)
+{
+    for (PgStatement *statement = pg->fresh; pg->fresh_count > 0 && statement != NULL;
+         statement = statement->next_fresh) {
+        statement->generation = 0;
+    }
+    pg->fresh_count = 0;
+}
+
+static bool send_all(Pg *pg, double deadline)
+{
+    int left = PQflush(pg->conn);
+    while (left == 1) {
+        if (!wait_socket(pg, POLLIN | POLLOUT, deadline) || PQconsumeInput(pg->conn) != 1) {
+            return false;
+        }
+        left = PQflush(pg->conn);
+    }
+    return left == 0;
+}
+
+// The next result; false: none comes any more.
+static bool next_result(Pg *pg, double deadline, PGresult **out)
+{
+    while (PQisBusy(pg->conn)) {
+        if (!wait_socket(pg, POLLIN, deadline) || PQconsumeInput(pg->conn) != 1) {
+            return false;
+        }
+    }
+    *out = PQgetResult(pg->conn);
+    return true;
+}
+
+static void count_changes(Pg *pg, const PgStatement *statement, PGresult *result, bool is_last)
+{
+    if (statement != NULL && PQresultStatus(result) == PGRES_COMMAND_OK) {
+        const uint64_t changed = strtoull(PQcmdTuples(result), NULL, 10);
+        pg->changes += statement->is_counted ? changed : 0;
+        pg->has_changed = is_last ? changed > 0 : pg->has_changed;
+    }
+}
+
+// Sends what is queued and takes all results. The last statement's is kept in it.
+static SqlError fly(Pg *pg, double wait_ms)
+{
+    const double deadline = now_ms() + wait_ms;
+    SqlError error = SQL_NO_ERROR;
+    if (PQpipelineSync(pg->conn) != 1 || !send_all(pg, deadline)) {
+        return broken(pg, "the connection to the database is lost");
+    }
+    pg->flights += 1;
+    for (uint32_t at = 0; at <= pg->queued;) {
+        PGresult *result = NULL;
+        if (!next_result(pg, deadline, &result)) {
+            return broken(pg, PQstatus(pg->conn) == CONNECTION_OK
+                                  ? "the database did not answer in time"
+                                  : "the connection to the database is lost");
+        }
+        if (result == NULL) { // of one statement
+            at += 1;
+            if (PQstatus(pg->conn) != CONNECTION_OK) {
+                return broken(pg, "the connection to the database is lost");
+            }
+            continue;
+        }
+        const ExecStatusType status = PQresultStatus(result);
+        if (status == PGRES_PIPELINE_SYNC) {
+            PQclear(result);
+            break;
+        }
+        PgStatement *statement = at < pg->queued ? pg->queue[at] : NULL;
+        const bool is_last = at + 1 == pg->queued;
+        if (status == PGRES_FATAL_ERROR && error == SQL_NO_ERROR) {
+            error = error_of(pg, result);
+        } else if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
+            count_changes(pg, statement, result, is_last);
+        }
+        if (is_last && statement != NULL && status == PGRES_TUPLES_OK) {
+            PQclear(statement->result);
+            statement->result = result;
+        } else {
+            PQclear(result);
+        }
+    }
+    if (error != SQL_NO_ERROR) {
+        forget_fresh(pg);
+    }
+    forget_flight(pg);
+    return error;
+}
+
+static double wait_of(const Pg *pg)
+{
+    return pg->is_writer && pg->is_open ? WAIT_MS : READ_MS;
+}
+
+SqlError pg_settle(Pg *pg)
+{
+    SqlError error = pg->conn == NULL || pg->is_broken ? SQL_ERROR_DISK : rows_flush(pg);
+    if (error == SQL_NO_ERROR && pg->queued > 0) {
+        error = fly(pg, wait_of(pg));
+        pg->is_sent = true;
+    }
+    return error;
+}
+
+// --- statements ---------------------------------------------------------------------------------
+
+PgStatement *pg_statement(Pg *pg, const char *text, const char *types)
+{
+    PgStatement *statement = calloc(1, sizeof *statement);
+    if (statement != NULL) {
+        statement->pg = pg;
+        statement->text = strdup(text);
+        statement->parameter_count = (uint32_t)strlen(types);
+        ASSERT(statement->parameter_count <= PG_PARAMETERS_MAX);
+        for (uint32_t i = 0; i < statement->parameter_count; i++) {
+            statement->types[i] = pg_oid(types[i]);
+            statement->formats[i] = 1;
+        }
+        statement->writes = strncmp(text, "SELECT", 6) != 0;
+        statement->is_counted = true;
+        statement->sql_name = SQL_COUNT;
+        if (statement->text == NULL) {
+            free(statement);
+            return NULL;
+        }
+    }
+    return statement;
+}
+
+Oid pg_oid(char type)
+{
+    switch (type) {
+    case 'b':
+        return 17;
+    case 'f':
+        return 701;
+    case 'B':
+        return 1001; // arrays
+    case 'I':
+        return 1016;
+    case 'F':
+        return 1022;
+    default:
+        return 20;
+    }
+}
+
+void pg_statement_free(PgStatement *statement)
+{
+    if (statement != NULL) {
+        PQclear(statement->result);
+        free(statement->text);
+        free(statement);
+    }
+}
+
+static SqlError prepare(Sql *sql, const char *text, const char *types, SqlName name, void **out)
+{
+    Pg *pg = sql->connection;
+    PgStatement *statement = pg_statement(pg, text, types);
+    *out = statement;
+    if (statement == NULL) {
+        return SQL_ERROR_DISK;
+    }
+    statement->sql_name = name;
+    statement->control = strcmp(text, sql_dialect_postgresql.begin) == 0        ? PG_BEGIN
+                         : strcmp(text, sql_dialect_postgresql.begin_read) == 0 ? PG_BEGIN_READ
+                         : strcmp(text, "COMMIT") == 0                          ? PG_COMMIT
+                         : strncmp(text, "ROLLBACK TO", 11) == 0                ? PG_UNDO
+                         : strstr(text, "SAVEPOINT") != NULL                    ? PG_SAVEPOINT
+                                                                                : PG_PLAIN;
+    return SQL_NO_ERROR;
+}
+
+static void finalize(void *statement)
+{
+    pg_statement_free(statement);
+}
+
+void pg_set_integer(PgStatement *statement, uint32_t at, int64_t value)
+{
+    const uint64_t bits = htobe64((uint64_t)value);
+    memcpy(statement->numbers[at], &bits, sizeof bits);
+    statement->values[at] = statement->numbers[at];
+    statement->lengths[at] = sizeof bits;
+}
+
+void pg_set_bytes(PgStatement *statement, uint32_t at, const void *data, size_t bytes)
+{
+    statement->values[at] = bytes > 0 ? data : "";
+    statement->lengths[at] = (int)bytes;
+}
+
+static SqlError bind_integer(void *statement, int at, int64_t value)
+{
+    pg_set_integer(statement, (uint32_t)at - 1, value);
+    return SQL_NO_ERROR;
+}
+
+static SqlError bind_float(void *statement, int at, double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    pg_set_integer(statement, (uint32_t)at - 1, bits);
+    return SQL_NO_ERROR;
+}
+
+static SqlError bind_bytes(void *statement, int at, const void *data, size_t bytes)
+{
+    pg_set_bytes(statement, (uint32_t)at - 1, data, bytes);
+    return SQL_NO_ERROR;
+}
+
+static SqlError bind_null(void *of, int at)
+{
+    PgStatement *statement = of;
+    statement->values[at - 1] = NULL;
+    statement->lengths[at - 1] = 0;
+    return SQL_NO_ERROR;
+}
+
+// --- transactions -------------------------------------------------------------------------------
+
+static SqlError begin(Pg *pg, PgStatement *statement)
+{
+    SqlError error = pg_connect(pg);
+    ASSERT(!pg->is_open);
+    if (error == SQL_NO_ERROR) {
+        error = pg_queue(pg, statement);
+    }
+    pg->is_open = error == SQL_NO_ERROR;
+    pg->is_sent = pg->has_written = pg->is_locked = false;
+    return error;
+}
+
+// Before the first statement that writes: see the top.
+static SqlError put_mark(Pg *pg)
+{
+    if (pg->has_written || !pg->is_writer || !pg->is_open) {
+        return SQL_NO_ERROR;
+    }
+    pg->has_written = true;
+    pg_set_bytes(pg->mark, 0, pg->writer_id, sizeof pg->writer_id);
+    pg_set_integer(pg->mark, 1, (int64_t)(pg->mark_number + 1));
+    return pg_queue(pg, pg->mark);
+}
+
+// The row of the writer is locked before the COMMIT goes: what was sent so far has an answer.
+static SqlError commit(Pg *pg, PgStatement *statement)
+{
+    SqlError error = rows_are_waiting(pg) ? put_mark(pg) : SQL_NO_ERROR;
+    if (error == SQL_NO_ERROR && pg->has_written && !pg->is_sent) {
+        error = fly(pg, wait_of(pg));
+    }
+    if (error == SQL_NO_ERROR) {
+        error = rows_flush(pg);
+    }
+    if (error == SQL_NO_ERROR) {
+        error = pg_queue(pg, statement);
+    }
+    if (error != SQL_NO_ERROR) {
+        return error;
+    }
+    error = fly(pg, COMMIT_MS);
+    if (error == SQL_NO_ERROR) {
+        pg->is_open = false;
+        pg->mark_number += pg->has_written;
+    } else if (pg->is_broken && pg->has_written && pg->is_writer) {
+        return SQL_ERROR_UNKNOWN;
+    } else if (pg->is_broken && !pg->has_written) {
+        pg->is_open = false; // it only read
+        return SQL_NO_ERROR;
+    }
+    return error;
+}
+
+static SqlError run_control(Pg *pg, PgStatement *statement)
+{
+    SqlError error = SQL_NO_ERROR;
+    switch (statement->control) {
+    case PG_BEGIN:
+    case PG_BEGIN_READ:
+        return begin(pg, statement);
+    case PG_COMMIT:
+        return commit(pg, statement);
+    case PG_UNDO: // what waits came after the savepoint
+        rows_drop(pg);
+        return pg_queue(pg, statement);
+    default: // a savepoint: everything before it is written before it
+        error = rows_flush(pg);
+        return error == SQL_NO_ERROR ? pg_queue(pg, statement) : error;
+    }
+}
+
+// The row that follows in what the statement has already given.
+static bool next_row(PgStatement *statement)
+{
+    statement->row += 1;
+    if (statement->row < PQntuples(statement->result)) {
+        return true;
+    }
+    PQclear(statement->result);
+    statement->result = NULL;
+    return false;
+}
+
+static SqlError run_once(Pg *pg, PgStatement *statement)
+{
+    SqlError error = pg_queue(pg, statement);
+    if (error == SQL_NO_ERROR) {
+        pg->has_changed = false;
+        error = fly(pg, wait_of(pg));
+        pg->is_sent = true;
+    }
+    return error;
+}
+
+// What only reads, outside of a transaction, is asked again when the connection turns out to be
+// lost.
+static SqlError run_plain(Pg *pg, PgStatement *statement)
+{
+    SqlError error = run_once(pg, statement);
+    if (error != SQL_NO_ERROR && pg->is_broken && !pg->is_open && !statement->writes) {
+        error = pg_connect(pg);
+        error = error == SQL_NO_ERROR ? run_once(pg, statement) : error;
+    }
+    return error;
+}
+
+static SqlError step(Sql *sql, void *of, bool *is_row)
+{
+    Pg *pg = sql->connection;
+    PgStatement *statement = of;
+    *is_row = false;
+    if (statement->result != NULL) {
+        *is_row = next_row(statement);
+        return SQL_NO_ERROR;
+    }
+    if (statement->is_done) {
+        return SQL_NO_ERROR;
+    }
+    if (statement->control != PG_PLAIN) {
+        return run_control(pg, statement);
+    }
+    SqlError error = pg->is_open ? SQL_NO_ERROR : pg_connect(pg);
+    if (error == SQL_NO_ERROR && statement->writes) {
+        error = put_mark(pg);
+    }
+    if (error != SQL_NO_ERROR) {
+        return error;
+    }
+    if (pg->is_open && rows_take(pg, statement)) { // written with the next flight
+        pg->has_changed = true;
+        pg->changes += 1;
+        return rows_error(pg);
+    }
+    error = rows_flush(pg);
+    if (error == SQL_NO_ERROR) {
+        error = run_plain(pg, statement);
+    }
+    if (error != SQL_NO_ERROR) {
+        return error;
+    }
+    statement->row = 0;
+    statement->is_done = true;
+    *is_row = statement->result != NULL && PQntuples(statement->result) > 0;
+    if (!*is_row) {
+        PQclear(statement->result);
+        statement->result = NULL;
+    }
+    return SQL_NO_ERROR;
+}
+
+static bool has_changed(Sql *sql)
+{
+    return ((const Pg *)sql->connection)->has_changed;
+}
+
+static void reset(void *of)
+{
+    PgStatement *statement = of;
+    PQclear(statement->result);
+    statement->result = NULL;
+    statement->is_done = false;
+}
+
+// Only what makes tables, and ROLLBACK: a text of several statements.
+static SqlError exec(Sql *sql, const char *text)
+{
+    Pg *pg = sql->connection;
+    if (strcmp(text, "ROLLBACK") == 0) {
+        rows_drop(pg);
+        pg->is_open = false;
+        if (pg->conn == NULL || pg->is_broken || PQstatus(pg->conn) != CONNECTION_OK) {
+            hang_up(pg);
+            return SQL_NO_ERROR;
+        }
+        SqlError error = pg->roll_back != NULL ? pg_queue(pg, pg->roll_back) : SQL_ERROR_DISK;
+        if (error == SQL_NO_ERROR) {
+            error = fly(pg, WAIT_MS);
+        }
+        if (error != SQL_NO_ERROR) { // what is left of it ends with the connection
+            hang_up(pg);
+        }
+        return SQL_NO_ERROR;
+    }
+    SqlError error = pg->is_open ? pg_settle(pg) : pg_connect(pg);
+    if (error != SQL_NO_ERROR) {
+        return error;
+    }
+    if (PQexitPipelineMode(pg->conn) != 1) {
+        return broken(pg, PQerrorMessage(pg->conn));
+    }
+    const double deadline = now_ms() + READ_MS;
+    if (PQsendQuery(pg->conn, text) != 1 || !send_all(pg, deadline)) {
+        return broken(pg, PQerrorMessage(pg->conn));
+    }
+    PGresult *result = NULL;
+    do {
+        if (!next_result(pg, deadline, &result)) {
+            return broken(pg, "the database did not answer in time");
+        }
+        if (result != NULL && PQresultStatus(result) == PGRES_FATAL_ERROR) {
+            error = error_of(pg, result);
+        }
+        PQclear(result);
+    } while (result != NULL);
+    if (PQenterPipelineMode(pg->conn) != 1) {
+        return broken(pg, PQerrorMessage(pg->conn));
+    }
+    return error;
+}
+
+// --- columns ------------------------------------------------------------------------------------
+
+static SqlType column_type(void *of, int at)
+{
+    const PgStatement *statement = of;
+    if (PQgetisnull(statement->result, statement->row, at)) {
+        return SQL_NULL;
+    }
+    switch (PQftype(statement->result, at)) {
+    case 16:
+    case 20:
+    case 21:
+    case 23:
+    case 1700:
+        return SQL_INTEGER;
+    case 701:
+        return SQL_FLOAT;
+    case 17:
+        return SQL_BYTES;
+    default:
+        return SQL_OTHER;
+    }
+}
+
+static uint64_t read_bits(const uint8_t *data, int bytes)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < bytes; i++) {
+        bits = bits << 8 | data[i];
+    }
+    return bits;
+}
+
+// A sum of integers: digits of base 10,000, of which the first counts 10,000 to the `weight`.
+static int64_t read_numeric(const uint8_t *data, int bytes)
+{
+    const int count = bytes >= 8 ? (int)read_bits(data, 2) : 0;
+    const int weight = (int16_t)read_bits(data + 2, 2);
+    const bool is_negative = read_bits(data + 4, 2) == 0x4000;
+    int64_t value = 0;
+    for (int i = 0; i <= weight && bytes >= 8 + 2 * count; i++) {
+        const int64_t digit = i < count ? (int64_t)read_bits(data + 8 + 2 * i, 2) : 0;
+        if (__builtin_mul_overflow(value, 10000, &value) ||
+            __builtin_add_overflow(value, digit, &value)) {
+            return INT64_MAX;
+        }
+    }
+    return is_negative ? -value : value;
+}
+
+static int64_t column_integer(void *of, int at)
+{
+    const PgStatement *statement = of;
+    const uint8_t *data = (const uint8_t *)PQgetvalue(statement->result, statement->row, at);
+    const int bytes = PQgetlength(statement->result, statement->row, at);
+    switch (PQftype(statement->result, at)) {
+    case 1700:
+        return read_numeric(data, bytes);
+    case 23:
+        return (int32_t)(uint32_t)read_bits(data, 4);
+    case 21:
+        return (int16_t)(uint16_t)read_bits(data, 2);
+    default:
+        return (int64_t)read_bits(data, bytes <= 8 ? bytes : 8);
+    }
+}
+
+static double column_float(void *of, int at)
+{
+    const PgStatement *statement = of;
+    const char *data = PQgetvalue(statement->result, statement->row, at);
+    const uint64_t bits = read_bits((const uint8_t *)data, 8);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static const void *column_bytes(void *of, int at, size_t *bytes)
+{
+    const PgStatement *statement = of;
+    *bytes = (size_t)PQgetlength(statement->result, statement->row, at);
+    return PQgetvalue(statement->result, statement->row, at);
+}
+
+static const char *error_text(const Sql *sql)
+{
+    const Pg *pg = sql->connection;
+    return pg != NULL ? pg->error_text : "out of memory";
+}
+
+static bool in_transaction(const Sql *sql)
+{
+    return ((const Pg *)sql->connection)->is_open;
+}
+
+static uint64_t change_count(const Sql *sql)
+{
+    return ((const Pg *)sql->connection)->changes;
+}
+
+static bool empty_log(Sql *sql)
+{
+    (void)sql;
+    return true;
+}
+
+// --- the connection -----------------------------------------------------------------------------
+
+static SqlError open_url(Sql *sql, const char *url)
+{
+    Pg *pg = calloc(1, sizeof *pg);
+    sql->connection = pg;
+    if (pg == NULL) {
+        return SQL_ERROR_DISK;
+    }
+    pg->url = strdup(url);
+    pg->roll_back = pg_statement(pg, "ROLLBACK", "");
+    pg->mark = pg_statement(pg,
+                            "UPDATE writer_marks SET number = $2 WHERE writer_id = $1 "
+                            "AND number < $2",
+                            "bi");
+    pg->read_mark =
+        pg_statement(pg, "SELECT number FROM writer_marks WHERE writer_id = $1 FOR UPDATE", "b");
+    if (pg->url == NULL || pg->roll_back == NULL || pg->mark == NULL || pg->read_mark == NULL) {
+        note_text(pg, "out of memory");
+        return SQL_ERROR_DISK;
+    }
+    pg->mark->is_counted = false;
+    pg->host_count = host_count(pg);
+    return pg_connect(pg);
+}
+
+static void close_url(Sql *sql, bool keep_log)
+{
+    Pg *pg = sql->connection;
+    (void)keep_log;
+    if (pg != NULL) {
+        PQfinish(pg->conn);
+        pg->conn = NULL;
+        rows_free(pg);
+        pg_statement_free(pg->roll_back);
+        pg_statement_free(pg->mark);
+        pg_statement_free(pg->read_mark);
+        pg_statement_free(pg->raise);
+        pg_statement_free(pg->lock);
+        pg_statement_free(pg->lock_places);
+        free(pg->queue);
+        free(pg->url);
+        free(pg);
+    }
+    sql->connection = NULL;
+}
+
+SqlTraffic sql_postgres_traffic(const Sql *sql)
+{
+    const Pg *pg = sql->connection;
+    return (SqlTraffic){pg->flights, pg->connects};
+}
+
+static SqlError settle(Sql *sql)
+{
+    return pg_settle(sql->connection);
+}
+
+// --- the writer ---------------------------------------------------------------------------------
+
+SqlError sql_postgres_writer(Sql *sql, const uint8_t writer_id[16])
+{
+    Pg *pg = sql->connection;
+    bool is_row = false;
+    memcpy(pg->writer_id, writer_id, sizeof pg->writer_id);
+    PgStatement *make =
+        pg_statement(pg,
+                     "INSERT INTO writer_marks(writer_id, number, unix_ms) VALUES($1, 0, "
+                     "(extract(epoch FROM now()) * 1000)::bigint)",
+                     "b");
+    PgStatement *expire =
+        pg_statement(pg,
+                     "DELETE FROM writer_marks WHERE unix_ms < "
+                     "(extract(epoch FROM now() - interval '30 days') * 1000)::bigint",
+                     "");
+    SqlError error = make != NULL && expire != NULL ? SQL_NO_ERROR : SQL_ERROR_DISK;
+    if (error == SQL_NO_ERROR) {
+        pg_set_bytes(make, 0, pg->writer_id, sizeof pg->writer_id);
+        error = step(sql, expire, &is_row);
+        error = error == SQL_NO_ERROR ? step(sql, make, &is_row) : error;
+    }
+    pg_statement_free(make);
+    pg_statement_free(expire);
+    pg->is_writer = error == SQL_NO_ERROR;
+    return error;
+}
+
+static SqlOutcome resolve(Sql *sql)
+{
+    Pg *pg = sql->connection;
+    pg->is_open = false;
+    if (pg_connect(pg) != SQL_NO_ERROR) {
+        return SQL_OUTCOME_UNKNOWN;
+    }
+    reset(pg->read_mark);
+    pg_set_bytes(pg->read_mark, 0, pg->writer_id, sizeof pg->writer_id);
+    bool is_row = false;
+    const SqlError error = step(sql, pg->read_mark, &is_row);
+    if (error != SQL_NO_ERROR || !is_row) {
+        return SQL_OUTCOME_UNKNOWN; // a backend still has the row, or nothing can be asked
+    }
+    const bool is_stored = (uint64_t)column_integer(pg->read_mark, 0) == pg->mark_number + 1;
+    reset(pg->read_mark);
+    pg->mark_number += is_stored;
+    return is_stored ? SQL_OUTCOME_STORED : SQL_OUTCOME_NOT_STORED;
+}
+
+static SqlError lock_all(Sql *sql)
+{
+    Pg *pg = sql->connection;
+    if (pg->is_locked) {
+        return SQL_NO_ERROR;
+    }
+    if (pg->lock == NULL) {
+        pg->lock = pg_statement(pg, "SELECT pg_advisory_xact_lock($1)", "i");
+    }
+    if (pg->lock == NULL) {
+        return SQL_ERROR_DISK;
+    }
+    pg_set_integer(pg->lock, 0, PG_LOCK_CALLS);
+    const SqlError error = pg_queue(pg, pg->lock);
+    pg->is_locked = error == SQL_NO_ERROR;
+    return error;
+}
+
+const SqlDriver sql_driver_postgres = {
+    .dialect = &sql_dialect_postgresql,
+    .open = open_url,
+    .close = close_url,
+    .exec = exec,
+    .prepare = prepare,
+    .finalize = finalize,
+    .bind_integer = bind_integer,
+    .bind_float = bind_float,
+    .bind_bytes = bind_bytes,
+    .bind_null = bind_null,
+    .step = step,
+    .has_changed = has_changed,
+    .reset = reset,
+    .column_type = column_type,
+    .column_integer = column_integer,
+    .column_float = column_float,
+    .column_bytes = column_bytes,
+    .error_text = error_text,
+    .in_transaction = in_transaction,
+    .change_count = change_count,
+    .empty_log = empty_log,
+    .settle = settle,
+    .resolve = resolve,
+    .lock_all = lock_all,
+    .lock_places = rows_lock_places,
+    .raise_heads = rows_raise_heads,
+};

@@ -1,0 +1,313 @@
+"""Three hosts on one PostgreSQL: any of them lets players in, a world runs on one of them, and when that
+one dies or is stopped its players go on elsewhere."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from concurrent import futures
+
+from support import Closed, Player, check, run, wait_until
+from test_accounts import People
+from test_tools import Tool
+from test_up import SECRET, environment, sandlot_up
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import postgres  # noqa: E402
+
+HOSTS = 3
+
+
+class Address:
+    """What a Player needs to know of the host that an answer to /join names."""
+
+    def __init__(self, answer):
+        found = re.match(r"ws://127\.0\.0\.1:(\d+)/api/rooms/([^/]+)/ws$", answer["server_address"])
+        check(found, f"server_address: {answer['server_address']}")
+        self.port, self.room = int(found[1]), found[2]
+
+
+class Club:
+    """Hosts on one database, with the same secret and places, each with a data folder of its own."""
+
+    def __init__(self, program, folder, url, count=HOSTS):
+        self.program, self.folder, self.url = program, folder, url
+        self.count, self.hosts, self.boss = count, [], None
+
+    def open(self):
+        for number in range(self.count):
+            self.hosts.append(self.start(number))
+        wait_until(lambda: all(self.load(host) is not None for host in self.hosts), "all are ready")
+
+    def start(self, number):
+        home = os.path.join(self.folder, f"host{number}")
+        os.makedirs(os.path.join(home, "data"), exist_ok=True)
+        return People(self.program, home, "--store", self.url,
+                      variables={"SANDLOT_SECRET_KEY": SECRET})
+
+    def operator(self):
+        """The token of an account that operates all hosts; the link of the last one is good."""
+        if self.boss is None:
+            self.boss = self.hosts[-1].operator()
+        return self.boss
+
+    @staticmethod
+    def load(host):
+        return host.request("GET", "/readyz")[0] == 200 or None
+
+    def owner(self, answer):
+        port = Address(answer).port
+        return next(host for host in self.hosts if host.port == port)
+
+    def living(self):
+        return [host for host in self.hosts
+                if host.process.poll() is None and not getattr(host, "stopping", False)]
+
+    def close(self):
+        for host in self.hosts:
+            host.kill()
+
+
+def sign_in(host, name):
+    status, _, body = host.request("POST", "/login", {"username": name})
+    check(status == 200, f"/login says {status}: {body}")
+    return json.loads(body)["session_token"]
+
+
+def ask(host, token, **wish):
+    return host.request("POST", "/join", wish, headers={"Authorization": f"Bearer {token}"})
+
+
+def join(host, token, seconds=20.0, **wish):
+    """Asks as the page does: what is refused for now is asked again after Retry-After."""
+    end = time.monotonic() + seconds
+    while True:
+        status, headers, body = ask(host, token, **wish)
+        if status == 200:
+            return json.loads(body)
+        check(status == 503 and time.monotonic() < end, f"/join says {status}: {body}")
+        time.sleep(min(1.0, float(headers.get("Retry-After", 1))))
+
+
+def play(host, token, name, resume=None, **wish):
+    answer = join(host, token, **wish)
+    player = Player(Address(answer), name=name, ticket=answer["ticket"], resume=resume)
+    player.world_id = answer["world_id"]
+    player.answer = answer
+    return player
+
+
+def come_back(club, player, token, name):
+    """The world of a player is gone: any host that lives brings them back. Gives the player again, and how
+    long that took."""
+    begin = time.monotonic()
+    while True:
+        host = club.living()[0]
+        try:
+            return (play(host, token, name, resume=player.welcome["resumeToken"],
+                         world_id=player.world_id), time.monotonic() - begin)
+        except (Closed, OSError):
+            check(time.monotonic() - begin < 60, "the player does not come back")
+            time.sleep(0.1)
+
+
+def stand(player):
+    """Where they stand, once they do; nobody is where they came in."""
+    begin = wait_for_position(player)
+    player.walk(1.2)
+    end = None
+    while end != player.position():  # their last steps; and it is saved
+        end = player.position()
+        player.walk(1.0, move_z=0)  # whoever acknowledges nothing is told nothing
+    check(distance(begin, end) > 1, f"they did not walk: {begin} {end}")
+    return end
+
+
+def wait_for_position(player):
+    end = time.monotonic() + 10
+    while player.position() is None:
+        check(time.monotonic() < end, "their body is not there")
+        player.hear()
+    return player.position()
+
+
+def distance(one, other):
+    return sum((a - b) ** 2 for a, b in zip(one, other)) ** 0.5
+
+
+def with_club(program, folder, work, count=HOSTS):
+    with postgres.Running() as server:
+        club = Club(program, folder, server.url(), count)
+        try:
+            club.open()
+            work(club)
+        except Exception:
+            for host in club.hosts:
+                print(f"host {host.port}:\n  " + "\n  ".join(host.lines[-25:]))
+            raise
+        finally:
+            club.close()
+
+
+def test_one_world_for_all(program, _, folder):
+    def work(club):
+        tokens = [sign_in(host, f"p{i}") for i, host in enumerate(club.hosts)]
+        first = play(club.hosts[0], tokens[0], "p0", place_id="place_island")
+        # Signed in here, and known there: by the same place they meet in one world.
+        for number, host in enumerate(club.hosts):
+            answer = join(host, tokens[number - 1], place_id="place_island")
+            check(answer["world_id"] == first.world_id, f"another world: {answer}")
+            check(answer["server_address"].split("/api")[0] ==
+                  first.answer["server_address"].split("/api")[0], f"another host: {answer}")
+            check(answer["signing_key"] == first.answer["signing_key"], "another key")
+        others = [play(host, tokens[number], f"p{number}", world_id=first.world_id)
+                  for number, host in enumerate(club.hosts) if number > 0]
+        check(len({other.answer["ticket"] for other in others}) == 2, "tickets of two hosts")
+        # Worlds are placed by load. On one machine that is a matter of chance; all are served.
+        owners = set()
+        for number in range(3):
+            token = sign_in(club.hosts[0], f"w{number}")
+            owner = play(club.hosts[number], token, f"w{number}")
+            owners.add(Address(owner.answer).port)
+        print(f"3 worlds on {len(owners)} hosts")
+    with_club(program, folder, work)
+
+
+def test_a_host_dies(program, _, folder):
+    def work(club):
+        club.operator()
+        tokens = [sign_in(host, f"p{i}") for i, host in enumerate(club.hosts)]
+        players = [play(host, tokens[i], f"p{i}", place_id="place_island")
+                   for i, host in enumerate(club.hosts)]
+        with futures.ThreadPoolExecutor(len(players)) as pool:  # whoever does not read is put out
+            where = list(pool.map(stand, players))
+        owner = club.owner(players[0].answer)
+        owner.process.send_signal(signal.SIGKILL)
+        owner.process.wait()
+        with futures.ThreadPoolExecutor(len(players)) as pool:
+            back = list(pool.map(lambda i: come_back(club, players[i], tokens[i], f"p{i}"),
+                                 range(len(players))))
+        took = [seconds for _, seconds in back]
+        for player, (again, _), at in zip(players, back, where):
+            check_body(player, again, at)
+        check(max(took) < 8, f"it took {took}")
+        print(f"back after a kill: {max(took):.2f} s")
+        # A host that stops says so, and its players go on.
+        drain(program, club, back[2][0], tokens[2])
+    with_club(program, folder, work)
+
+
+def check_body(before, after, where):
+    """It is the same player, where they were."""
+    check(after.world_id == before.world_id, "another world")
+    check(after.welcome["playerId"] == before.welcome["playerId"], "another player")
+    now = wait_for_position(after)
+    check(distance(now, where) < 0.5, f"they were at {where} and are at {now}")
+
+
+def drain(program, club, player, token):
+    host = club.owner(player.answer)
+    where = stand(player)
+    url = f"http://127.0.0.1:{host.port}"
+    tool = Tool(program, os.path.join(club.folder, "home"), url)
+    tool.login("boss")
+    begin = time.monotonic()
+    command = subprocess.Popen([program, "drain", "--server", url], env=environment(tool.home),
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    told = wait_told(player)
+    at = time.monotonic()
+    check(told == "moved", f"the players are told {told}")
+    host.stopping = True
+    again, _ = come_back(club, player, token, "p2")
+    end = time.monotonic()
+    check_body(player, again, where)
+    said, _ = command.communicate(timeout=60)
+    check(command.returncode == 0 and "has ended" in said, said)
+    check(host.process.wait(30) == 0, "\n".join(host.lines[-10:]))
+    print(f"told after {at - begin:.3f} s, plays again {end - at:.3f} s after that")
+
+
+def test_one_secret_for_all(program, _, folder):
+    """Whoever has another secret would not know the sign-ins of the others."""
+    def work(club):
+        for variables, said in (({"SANDLOT_SECRET_KEY": "another" + SECRET}, "the secret key is not"),
+                                ({}, "there is no secret key")):
+            home = os.path.join(folder, "late" + str(len(variables)))
+            _, text = sandlot_up(program, home, "--allow-weak-jail", "--port", "0", "--store", club.url,
+                                 "--data", os.path.join(home, "data"), code=1, variables=variables)
+            check(said in text and "Start every host with the same SANDLOT_SECRET_KEY" in text, text)
+        check(club.load(club.hosts[0]), "the first one goes on")
+    with_club(program, folder, work, 1)
+
+
+def test_an_owner_that_says_nothing(program, _, folder):
+    """Nobody knows whether it runs its world: whoever asks is told to ask again in a second."""
+    def work(club):
+        tokens = [sign_in(host, f"p{i}") for i, host in enumerate(club.hosts)]
+        player = play(club.hosts[0], tokens[0], "p0", place_id="place_island")
+        owner = club.owner(player.answer)
+        other = next(host for host in club.hosts if host is not owner)
+        check(ask(other, tokens[1], world_id=player.world_id)[0] == 200, "it does not lead to the owner")
+        owner.process.send_signal(signal.SIGSTOP)
+        try:
+            time.sleep(3)  # until it was found silent
+            begin = time.monotonic()
+            status, headers, body = ask(other, tokens[1], world_id=player.world_id)
+            print(f"refused after {time.monotonic() - begin:.2f} s")
+        finally:
+            owner.process.send_signal(signal.SIGCONT)
+        check(status == 503 and json.loads(body)["error"]["code"] == "moving", f"{status}: {body}")
+        check(headers["Retry-After"] == "1", f"Retry-After: {headers['Retry-After']}")
+        begin = time.monotonic()
+        join(other, tokens[1], world_id=player.world_id)
+        print(f"let in {time.monotonic() - begin:.2f} s after it speaks again")
+    with_club(program, folder, work, 2)
+
+
+def test_what_operators_do_reaches_all(program, _, folder):
+    """At one host; the other one hears of it by a hint of the database. It reads the events by itself
+    every 5 s: changes that had to wait for that would take 2.5 s each, on the average."""
+    def work(club):
+        boss, took = club.operator(), []
+        headers = {"Authorization": f"Bearer {boss}"}
+        first, second = club.hosts
+
+        def act(method, path, body, heard):
+            status, _, text = first.request(method, path, body, headers=headers)
+            check(status == 200, f"{path} says {status}: {text}")
+            begin = time.monotonic()
+            wait_until(heard, f"{path} {body} is known to the other host", 12)
+            took.append(time.monotonic() - begin)
+
+        def setting(name):
+            return json.loads(second.request("GET", "/admin/settings", headers=headers)[2])[name]
+
+        for value in ("invite", "open") * 3:
+            act("PUT", "/admin/settings", {"registration": value},
+                lambda value=value: setting("registration") == value)
+        act("PUT", "/admin/settings", {"chat": "off"}, lambda: setting("chat") == "off")
+        token = second.register("cat")["session_token"]
+        player = play(second, token, "cat", place_id="place_island")
+        act("POST", "/admin/ban", {"account": "cat", "reason": "x"},
+            lambda: second.request("POST", "/join", {"world_id": player.world_id},
+                                   headers={"Authorization": f"Bearer {token}"})[0] == 403)
+        check(wait_told(player) == "kicked", f"they play on: {player.errors}")
+        print("known elsewhere after", " ".join(f"{one:.2f}" for one in took), "s")
+        check(sum(took) < 1.2 * len(took), f"it took {took}")
+    with_club(program, folder, work, 2)
+
+
+def wait_told(player):
+    """The code of the error with which a world ends."""
+    while True:
+        try:
+            player.hear()
+        except (Closed, OSError):
+            return player.errors[-1]["code"] if player.errors else None
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))

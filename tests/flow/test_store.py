@@ -1,0 +1,85 @@
+"""`sandlot store copy`: an installation moves from SQLite to PostgreSQL and back, and its worlds play on."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from support import PATIENCE, Player, World, check, run, wait_until  # noqa: E402
+import postgres  # noqa: E402
+
+
+def copy(program, source, target, code=0):
+    done = subprocess.run([program, "store", "copy", source, target], capture_output=True, text=True,
+                          timeout=60 * PATIENCE, check=False)
+    check(done.returncode == code, f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def same(text):
+    found = re.search(r"both are the same: (\d+) rows, hash ([0-9a-f]+); (\d+) written", text)
+    check(found, text)
+    return int(found[1]), found[2], int(found[3])
+
+
+def visit(world, name):
+    """Somebody comes in and goes."""
+    player = Player(world, name=name, player_id=name)
+    time.sleep(1.0)
+    player.socket.close()
+
+
+def test_store_copy(program, places, folder):
+    """Copied while the world runs, once more when it has stopped, then it runs on the server; and back."""
+    os.environ.pop("STORE", None)
+    first, second = os.path.join(folder, "first"), os.path.join(folder, "second")
+    place = os.path.join(places, "island")
+    with postgres.Running() as server:
+        world = World(program, place, first)
+        room = world.room
+        visit(world, "ann")
+        text = copy(program, first, server.url(), code=1)
+        check("Stop that server and run this again" in text, text)
+        visit(world, "bo")
+        world.stop()
+        rows, seen, written = same(copy(program, first, server.url()))
+        check(rows > 5 and 0 < written < rows + 5, f"{written} of {rows} rows written")
+        check(same(copy(program, first, server.url())) == (rows, seen, 0), "nothing to do")
+        # The same folder, so the same host and the same keys; its database is not used any more.
+        os.rename(os.path.join(first, "sandlot.db"), os.path.join(folder, "old.db"))
+        moved = World(program, place, first, "--store", server.url())
+        check(moved.room == room, "it is the same world")
+        visit(moved, "cy")
+        moved.stop()
+        names = server.ask("SELECT encode(name, 'escape') FROM presence_players ORDER BY 1;").split()
+        check(len(names) == 3, f"everybody who was there: {names}")
+        # And back, into a new folder; a copy that is stopped goes on where it was.
+        stopped = subprocess.Popen([program, "store", "copy", server.url(), second],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.2)
+        stopped.send_signal(signal.SIGKILL)
+        stopped.wait()
+        more, _, _ = same(copy(program, server.url(), second))
+        check(more >= rows, f"{more} rows, {rows} before")
+        back = World(program, place, second)
+        wait_until(lambda: back.room == room, "the same world again")
+        back.stop()
+
+
+def test_store_copy_refuses(program, places, folder):
+    """Wrong arguments, a target in use, a server that is not there."""
+    del places
+    done = subprocess.run([program, "store", "copy", folder], capture_output=True, text=True,
+                          timeout=20 * PATIENCE, check=False)
+    check(done.returncode == 2 and "FROM and TO" in done.stderr, done.stderr)
+    text = copy(program, os.path.join(folder, "nothing"), os.path.join(folder, "other"), code=1)
+    check("there is no database" in text, text)
+    text = copy(program, "postgres://x@%2Fnobody%2Fis%2Fhere/x", os.path.join(folder, "other"), code=1)
+    check("cannot be opened" in text, text)
+
+
+if __name__ == "__main__":
+    sys.exit(run(dict(globals()), sys.argv))

@@ -1,0 +1,114 @@
+// What hosts say to each other: signed, for one receiver, once, and for a short time; and where
+// worlds are placed.
+#include "server/host/peer_message.h"
+#include "server/host/placement.h"
+
+#include "core/base/rng.h"
+#include "tests/support/test.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#define NOW 1700000000000ull
+
+static SigningKey key_of(uint8_t number)
+{
+    SigningKey key;
+    uint8_t seed[crypto_sign_SEEDBYTES] = {number};
+    memset(&key, 0, sizeof key);
+    (void)crypto_sign_seed_keypair(key.public_half, key.secret, seed);
+    return key;
+}
+
+static PeerEnvelope envelope_of(const SigningKey *key)
+{
+    PeerEnvelope envelope = {.receiver = {5}, .unix_ms = NOW, .nonce = {1, 2, 3}};
+    memcpy(envelope.sender, key->public_half, sizeof envelope.sender);
+    return envelope;
+}
+
+TEST(a_question_is_read_as_it_was_written)
+{
+    const SigningKey key = key_of(1);
+    const PeerEnvelope envelope = envelope_of(&key);
+    const HostPeerAsk ask = {
+        .kind = PEER_CHECK, .host_id = "host1", .boot = {9}, .world_id = "world_a"};
+    uint8_t bytes[PEER_MESSAGE_BYTES];
+    const size_t count = peer_ask_write(&key, &envelope, &ask, bytes);
+    PeerEnvelope said;
+    HostPeerAsk heard;
+    REQUIRE(peer_ask_read(bytes, count, &said, &heard) == STATUS_OK);
+    CHECK_BYTES(&said, &envelope, sizeof said);
+    CHECK(heard.kind == PEER_CHECK && heard.boot[0] == 9);
+    CHECK_TEXT(heard.host_id, "host1");
+    CHECK_TEXT(heard.world_id, "world_a");
+    CHECK(peer_ask_is_signed(bytes, count, &said));
+    // Whatever is changed is noticed.
+    for (size_t i = 0; i < count; i++) {
+        bytes[i] ^= 1;
+        CHECK(peer_ask_read(bytes, count, &said, &heard) != STATUS_OK ||
+              !peer_ask_is_signed(bytes, count, &said));
+        bytes[i] ^= 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        CHECK(peer_ask_read(bytes, i, &said, &heard) != STATUS_OK ||
+              !peer_ask_is_signed(bytes, i, &said));
+    }
+}
+
+TEST(a_question_is_good_once_and_for_a_while)
+{
+    static PeerNonces nonces;
+    const SigningKey key = key_of(1);
+    PeerEnvelope envelope = envelope_of(&key);
+    CHECK(peer_nonce_use(&nonces, &envelope, NOW));
+    CHECK(!peer_nonce_use(&nonces, &envelope, NOW + 1));
+    envelope.nonce[0] = 8;
+    CHECK(!peer_nonce_use(&nonces, &envelope, NOW + PEER_MESSAGE_MS));
+    envelope.unix_ms = NOW + PEER_MESSAGE_MS + 1;
+    CHECK(!peer_nonce_use(&nonces, &envelope, NOW)); // from the future
+}
+
+TEST(an_answer_is_that_host_s_to_that_question)
+{
+    const SigningKey key = key_of(1), other = key_of(2);
+    const uint8_t nonce[16] = {4}, another[16] = {5};
+    const HostPeerAnswer answer = {.result = PEER_ANSWERED,
+                                   .boot = {3},
+                                   .written_ms = 250,
+                                   .checked = PEER_REFUSED,
+                                   .refusal = REFUSED_NOT,
+                                   .held = {.epoch = 12, .boot = {6}, .address = "ws://h:1"},
+                                   .players = 17};
+    uint8_t bytes[PEER_MESSAGE_BYTES];
+    const size_t count = peer_answer_write(&key, nonce, &answer, bytes);
+    HostPeerAnswer heard;
+    REQUIRE(peer_answer_read(key.public_half, nonce, bytes, count, &heard) == STATUS_OK);
+    CHECK(heard.written_ms == 250 && heard.checked == PEER_REFUSED && heard.players == 17);
+    CHECK(heard.held.epoch == 12 && heard.held.boot[0] == 6 && heard.boot[0] == 3);
+    CHECK_TEXT(heard.held.address, "ws://h:1");
+    CHECK_INT(peer_answer_read(other.public_half, nonce, bytes, count, &heard), STATUS_DENIED);
+    CHECK_INT(peer_answer_read(key.public_half, another, bytes, count, &heard), STATUS_DENIED);
+    bytes[30] ^= 1;
+    CHECK(peer_answer_read(key.public_half, nonce, bytes, count, &heard) != STATUS_OK);
+}
+
+TEST(worlds_go_to_the_least_loaded)
+{
+    PlacementHost hosts[12];
+    for (uint32_t i = 0; i < 12; i++) {
+        hosts[i] = (PlacementHost){.load = 500 - 10 * i, .can_take = i != 11};
+    }
+    CHECK_INT(placement_choose(hosts, 0, 1), UINT32_MAX);
+    CHECK_INT(placement_choose(hosts + 11, 1, 1), UINT32_MAX); // it may not
+    CHECK_INT(placement_choose(hosts, 2, 7), 1);
+    bool seen[12] = {false};
+    for (uint32_t random = 0; random < 100; random++) {
+        const uint32_t chosen = placement_choose(hosts, 12, random);
+        REQUIRE(chosen < 12);
+        seen[chosen] = true;
+    }
+    CHECK(seen[10] && seen[9] && seen[8] && !seen[11] && !seen[7]); // a third of eleven
+    CHECK(placement_load(100, 300, 2, 0) > placement_load(300, 100, 1, 0));
+    CHECK_INT(placement_load(UINT32_MAX, 0, UINT32_MAX, UINT32_MAX), PLACEMENT_LOAD_MAX);
+}
