@@ -192,6 +192,9 @@ CASES = {
                   ["docs/guide.md:5: dead link: gone.md"]),
     "dead anchor": ({"docs/guide.md": "# Guide\n"},
                     ["README.md:3: dead link: docs/guide.md has no heading #second-part"]),
+    # map
+    "file that moved": ({"docs/ARCHITECTURE.md": "# Map\n\n`sim/s.c`, `a.h`, then `net/s.c`\n"},
+                        ["docs/ARCHITECTURE.md:3: no such file: net/s.c"]),
     "link in code": ({"docs/a.md": "`[x](gone.md)`\n\n```\n[x](gone.md)\n```\n"}, []),
     # machine
     "machine path": ({"docs/a.md": "in the folder " + "/ho" + "me/someone/x\n"},
