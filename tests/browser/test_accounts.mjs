@@ -11,8 +11,9 @@ import test, { after, before } from 'node:test';
 import { Player, SMALL, closeBrowser, openBrowser, sleep, until } from './support.mjs';
 
 const [program, web, place] = process.argv.slice(2);
-const SERVER = 'sandlot-server';
-const SCHOOL = 'sandlot-school';
+// Others may run this test at the same time.
+const SERVER = `sandlot-server-${process.pid}`;
+const SCHOOL = `sandlot-school-${process.pid}`;
 const HOST = '10.77.77.1';
 const PORT = 5000;
 const SITE = `http://${HOST}:${PORT}`;
