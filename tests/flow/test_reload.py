@@ -124,6 +124,9 @@ def test_reload_dev(program, places, folder):
         dev.wait_line(r"beats/ServerScriptService/Beat\.lua:11: error: .*\[syntax\]")
         dev.wait_line(r"dev   not built: 1 error; the world runs on as it was")
         check(hear_beat(player, "two") > after, "it runs on")
+        # Taken back: that it is good again is said, though nothing has to be reloaded.
+        write(place, SCRIPT, beat("two"))
+        dev.wait_line(r"dev   built in \d+ ms: nothing that runs has changed")
         # What fails at the top level brings back what ran before.
         write(place, SCRIPT, beat("four") + f'error("{REASON}")\n')
         dev.wait_line(r"dev   rolled back: version (\d+) failed as said above, so the scripts of before run again")
@@ -312,6 +315,11 @@ def test_reload_dev_saves_over_http(program, places, folder):
         job = wait_until(look, "the world has answered")
         check(job["reload"] == "reloaded" and job["reloaded_worlds"] == 1, job)
         check(job["manifest_version"] >= 2, job)
+        # The watch sees the same file, which is not worth another line.
+        write(place, SCRIPT, beat("three"))
+        hear_beat(player, "three")
+        dev.wait_line(r"dev   reloaded in \d+ ms: version 3")
+        check(not any("nothing that runs" in line for line in dev.lines), dev.lines)
         dev.stop(signal.SIGINT)
     finally:
         dev.kill()
