@@ -138,6 +138,13 @@ def test_reload_dev(program, places, folder):
         # And the next good one takes its place.
         write(place, SCRIPT, beat("five"))
         hear_beat(player, "five")
+        # The folder is away for a moment, and watched again once it is back.
+        os.rename(place, place + ".away")
+        dev.wait_line(r"dev   changes are not seen: .*; the world runs on")
+        os.rename(place + ".away", place)
+        dev.wait_line(r"dev   changes are seen again")
+        write(place, SCRIPT, beat("six"))
+        hear_beat(player, "six")
         check(dev.children() == worlds, "still the same process")
         player.close()
         dev.stop(signal.SIGINT)

@@ -125,7 +125,8 @@ static bool is_quiet(LogLevel level, const char *area, const char *text)
         return begins(text, "manifest ") && strstr(text, " is good") == NULL;
     }
     if (strcmp(area, "places") == 0) {
-        return strstr(text, ": reloaded: ") != NULL || strstr(text, ": rolled_back: ") != NULL;
+        return strstr(text, ": reloaded: ") != NULL || strstr(text, ": restarted: ") != NULL ||
+               strstr(text, ": rolled_back: ") != NULL;
     }
     return strcmp(area, "script") == 0 && level >= LOG_WARN &&
            was_said(hash_text(without_tick(text)), true);
@@ -167,19 +168,38 @@ static void build(Serve *serve, unsigned told)
     free(status);
 }
 
+// A folder that was renamed or taken away may come back. False: cancelled.
+static bool open_watch(Serve *serve, BuildWatch *watch)
+{
+    char reason[REASON_BYTES];
+    const atomic_bool *cancel = &serve->dev->cancel;
+    bool is_said = false;
+    while (build_watch_open(watch, folder_of(serve), reason, sizeof reason) != STATUS_OK) {
+        if (!is_said) {
+            say("changes are not seen: %s; the world runs on, and the folder is looked for again "
+                "every second",
+                reason);
+            is_said = true;
+        }
+        clock_sleep_until(clock_ns() + HOST_SECOND_NS);
+        if (atomic_load(cancel)) {
+            return false;
+        }
+    }
+    if (is_said) {
+        say("changes are seen again");
+    }
+    return true;
+}
+
 // The watch begins before the folder is read, so that no change in between is missed.
 static void *run_thread(void *user)
 {
     Serve *serve = user;
     Dev *dev = serve->dev;
-    char reason[REASON_BYTES];
     unsigned told = 0;
-    while (!atomic_load(&dev->cancel)) {
-        BuildWatch watch;
-        if (build_watch_open(&watch, folder_of(serve), reason, sizeof reason) != STATUS_OK) {
-            say("changes are not seen any more: %s", reason);
-            break;
-        }
+    BuildWatch watch;
+    while (!atomic_load(&dev->cancel) && open_watch(serve, &watch)) {
         watch.told = &dev->told;
         build(serve, told); // also what was changed since the start
         told = atomic_load(&built_count);
