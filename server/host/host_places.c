@@ -53,9 +53,10 @@ bool hosted_has_place(const HostWorld *world)
     return world->place != NULL && host_place(world->host, world->row.place_id) != NULL;
 }
 
+// A world that is given new scripts, tries them, or gets the last good ones back is not.
 bool hosted_is_outdated(const HostWorld *world)
 {
-    return !world->reload.is_tried && !world->reload.has_failed &&
+    return !world->reload.is_tried && !hosted_reload_is_busy(world) &&
            world->place != hosted_place_now(world) && !world->row.is_named &&
            !world->row.is_private;
 }

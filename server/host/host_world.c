@@ -442,7 +442,7 @@ static void begin_again(HostWorld *world)
         return;
     }
     const bool slow = never_ran || recent > CRASHES_PER_MINUTE;
-    hosted_log(world, LOG_WARN, "the world starts again%s",
+    hosted_log(world, recent > 0 || slow ? LOG_WARN : LOG_INFO, "the world starts again%s",
                slow ? " in 5 s: it ends too often" : "");
     if (slow) {
         retry_later(world, REFUSED_FAILING);

@@ -51,21 +51,28 @@ static Status read_signed(const uint8_t *key, const uint8_t *text, size_t bytes,
 
 // --- memory -------------------------------------------------------------------------------------
 
-static bool make_set(RuneSet *set)
+static bool make_block(RuneSet *set)
 {
     set->block = malloc(MANIFEST_ARENA_BYTES); // pages that are not used take no memory
-    set->received = calloc(MANIFEST_ROWS_MAX, sizeof *set->received);
-    return set->block != NULL && set->received != NULL;
+    return set->block != NULL;
 }
 
+static bool make_received(RuneSet *set)
+{
+    set->received = calloc(MANIFEST_ROWS_MAX, sizeof *set->received);
+    return set->received != NULL;
+}
+
+// All that a second set needs, so that no reload can fail for want of it.
 static bool make_memory(RuneGate *gate)
 {
     gate->restarts = calloc(MANIFEST_ROWS_MAX, sizeof *gate->restarts);
     gate->removed = calloc(MANIFEST_ROWS_MAX, sizeof *gate->removed);
     gate->scratch = malloc(MANIFEST_ARENA_BYTES);
     gate->text = malloc(MANIFEST_BYTES_MAX);
-    return make_set(&gate->now) && make_set(&gate->next) && gate->restarts != NULL &&
-           gate->removed != NULL && gate->scratch != NULL && gate->text != NULL;
+    return make_received(&gate->now) && make_block(&gate->next) && make_received(&gate->next) &&
+           gate->restarts != NULL && gate->removed != NULL && gate->scratch != NULL &&
+           gate->text != NULL;
 }
 
 Status rune_gate_open(RuneGate *gate, const uint8_t key[SIGNING_PUBLIC_BYTES], const uint8_t *text,
@@ -73,12 +80,12 @@ Status rune_gate_open(RuneGate *gate, const uint8_t key[SIGNING_PUBLIC_BYTES], c
 {
     *gate = (RuneGate){0};
     memcpy(gate->key, key, sizeof gate->key);
-    if (!make_memory(gate)) {
-        rune_gate_close(gate);
-        return rune_refused(reason, reason_bytes, STATUS_LIMIT, "the manifest", "out of memory");
+    Status status = make_block(&gate->now) ? read_signed(key, text, bytes, gate->now.block,
+                                                         &gate->now.list, reason, reason_bytes)
+                                           : STATUS_LIMIT;
+    if (gate->now.block == NULL || (status == STATUS_OK && !make_memory(gate))) {
+        status = rune_refused(reason, reason_bytes, STATUS_LIMIT, "the manifest", "out of memory");
     }
-    const Status status =
-        read_signed(key, text, bytes, gate->now.block, &gate->now.list, reason, reason_bytes);
     if (status != STATUS_OK) {
         rune_gate_close(gate);
     }

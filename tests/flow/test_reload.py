@@ -124,6 +124,9 @@ def test_reload_dev(program, places, folder):
         dev.wait_line(r"beats/ServerScriptService/Beat\.lua:11: error: .*\[syntax\]")
         dev.wait_line(r"dev   not built: 1 error; the world runs on as it was")
         check(hear_beat(player, "two") > after, "it runs on")
+        # Taken back: that it is good again is said, though nothing has to be reloaded.
+        write(place, SCRIPT, beat("two"))
+        dev.wait_line(r"dev   built in \d+ ms: nothing that runs has changed")
         # What fails at the top level brings back what ran before.
         write(place, SCRIPT, beat("four") + f'error("{REASON}")\n')
         dev.wait_line(r"dev   rolled back: version (\d+) failed as said above, so the scripts of before run again")
@@ -135,6 +138,13 @@ def test_reload_dev(program, places, folder):
         # And the next good one takes its place.
         write(place, SCRIPT, beat("five"))
         hear_beat(player, "five")
+        # The folder is away for a moment, and watched again once it is back.
+        os.rename(place, place + ".away")
+        dev.wait_line(r"dev   changes are not seen: .*; the world runs on")
+        os.rename(place + ".away", place)
+        dev.wait_line(r"dev   changes are seen again")
+        write(place, SCRIPT, beat("six"))
+        hear_beat(player, "six")
         check(dev.children() == worlds, "still the same process")
         player.close()
         dev.stop(signal.SIGINT)
@@ -218,7 +228,7 @@ def test_reload_dev_reaches_clients(program, places, folder):
     place = write_place(folder)
     write_counted(place, 1)
     dev = Dev(program, place, None)
-    bots = Bots(program, dev.port, 4, 25, "walk", "--scripts", "--allow-weak-jail")
+    bots = Bots(program, dev.port, 4, 120, "walk", "--scripts", "--allow-weak-jail")
     try:
         worlds = dev.children()
         dev.wait_line(r"clients run 1: 4", 60)
@@ -228,7 +238,8 @@ def test_reload_dev_reaches_clients(program, places, folder):
         # What fails on clients is shown once, as their word, and brings nothing back.
         write(place, "StarterGui/Bad.lua", "function onUpdate() error('client boom') end\n")
         dev.wait_line(r"dev   a client says that StarterGui/Bad failed in line 1: .*client boom", 60)
-        result = bots.result(90)
+        bots.stop()
+        result = bots.result(90, code=None)
         said = [line for line in dev.lines if "a client says" in line]
         check(len(said) == 1 and not any("rolled back" in line for line in dev.lines), said)
         check(result["connects"] == 4, f"nobody left: {result}")
@@ -312,6 +323,11 @@ def test_reload_dev_saves_over_http(program, places, folder):
         job = wait_until(look, "the world has answered")
         check(job["reload"] == "reloaded" and job["reloaded_worlds"] == 1, job)
         check(job["manifest_version"] >= 2, job)
+        # The watch sees the same file, which is not worth another line.
+        write(place, SCRIPT, beat("three"))
+        hear_beat(player, "three")
+        dev.wait_line(r"dev   reloaded in \d+ ms: version 3")
+        check(not any("nothing that runs" in line for line in dev.lines), dev.lines)
         dev.stop(signal.SIGINT)
     finally:
         dev.kill()

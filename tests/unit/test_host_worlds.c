@@ -432,6 +432,32 @@ TEST(a_new_revision_leaves_running_worlds_as_they_are)
     end();
 }
 
+// Nobody is in it, as when a creator looks at the terminal alone: a reload in place stays one.
+TEST(an_empty_world_that_takes_new_scripts_does_not_start_again)
+{
+    begin(1, 8);
+    fixture.host->config.one_world = true;
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    hosted_step(world);
+    fixture.now_ms += 60000;
+    hosted_step(world); // for a minute nobody has been in it
+    HostPlace *second = make_place("island", 2);
+    host_add_place(fixture.host, second);
+    world->reload.place = host_place_hold(second); // on its way
+    world->reload.is_sent = true;
+    world->reload.deadline_ns = UINT64_MAX;
+    hosted_step(world);
+    CHECK_INT(world->state, WORLD_RUNNING);
+    // Had it been refused, the world would run what was replaced: then it starts again.
+    world->reload.place = NULL;
+    host_place_release(second);
+    hosted_step(world);
+    CHECK_INT(world->state, WORLD_STOPPING);
+    CHECK(world->wanted);
+    end_process(world);
+    end();
+}
+
 TEST(a_place_that_is_removed_takes_its_worlds_along)
 {
     begin(8, 8);

@@ -136,7 +136,7 @@ TEST(a_changed_text_opens_nothing)
         CHECK(gate_open(&cast.key) != STATUS_OK);
         cast.text[i] ^= 1;
     }
-    for (size_t bytes = 0; bytes < cast.text_bytes; bytes++) {
+    for (size_t bytes = 0; bytes < cast.text_bytes; bytes += 7) { // 7: each try takes 16 MiB
         CHECK(rune_gate_open(&cast.gate, cast.key.public_half, cast.text, bytes, cast.reason,
                              sizeof cast.reason) != STATUS_OK);
     }

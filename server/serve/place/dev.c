@@ -56,6 +56,8 @@ static struct {
     uint32_t next;
 } said = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static atomic_uint built_count; // builds that were told, whoever asked for them
+
 static const char *folder_of(const Serve *serve)
 {
     return serve->config.places[0];
@@ -123,7 +125,8 @@ static bool is_quiet(LogLevel level, const char *area, const char *text)
         return begins(text, "manifest ") && strstr(text, " is good") == NULL;
     }
     if (strcmp(area, "places") == 0) {
-        return strstr(text, ": reloaded: ") != NULL || strstr(text, ": rolled_back: ") != NULL;
+        return strstr(text, ": reloaded: ") != NULL || strstr(text, ": restarted: ") != NULL ||
+               strstr(text, ": rolled_back: ") != NULL;
     }
     return strcmp(area, "script") == 0 && level >= LOG_WARN &&
            was_said(hash_text(without_tick(text)), true);
@@ -131,7 +134,21 @@ static bool is_quiet(LogLevel level, const char *area, const char *text)
 
 // --- watching -----------------------------------------------------------------------------------
 
-static void build(Serve *serve)
+// A save whose build gives nothing new (a comment, or a mistake that was taken back) has an answer
+// too. `told` is how many builds were told when it was seen: a file that somebody saved over HTTP
+// was built before this build, which finds nothing new then.
+static void say_unchanged(Serve *serve, const JobStatus *status, unsigned told)
+{
+    Dev *dev = serve->dev;
+    const uint64_t seen = atomic_exchange(&dev->changed_ns, 0);
+    if (seen != 0 && status->state == JOB_DONE && atomic_load(&built_count) == told) {
+        forget_said();
+        say("built in %u ms: nothing that runs has changed",
+            (unsigned)((clock_ns() - seen) / 1000000));
+    }
+}
+
+static void build(Serve *serve, unsigned told)
 {
     char id[JOB_ID_BYTES];
     bool joined;
@@ -144,10 +161,35 @@ static void build(Serve *serve)
             : STATUS_LIMIT;
     if (started != STATUS_OK) {
         say("not built: %s", status_text(started));
-    } else {
-        status_ignore(job_wait(queue, id, JOB_MS_MAX, status));
+    } else if (job_wait(queue, id, JOB_MS_MAX, status) == STATUS_OK &&
+               status->reload.state == JOB_RELOAD_NONE) {
+        say_unchanged(serve, status, told);
     }
     free(status);
+}
+
+// A folder that was renamed or taken away may come back. False: cancelled.
+static bool open_watch(Serve *serve, BuildWatch *watch)
+{
+    char reason[REASON_BYTES];
+    const atomic_bool *cancel = &serve->dev->cancel;
+    bool is_said = false;
+    while (build_watch_open(watch, folder_of(serve), reason, sizeof reason) != STATUS_OK) {
+        if (!is_said) {
+            say("changes are not seen: %s; the world runs on, and the folder is looked for again "
+                "every second",
+                reason);
+            is_said = true;
+        }
+        clock_sleep_until(clock_ns() + HOST_SECOND_NS);
+        if (atomic_load(cancel)) {
+            return false;
+        }
+    }
+    if (is_said) {
+        say("changes are seen again");
+    }
+    return true;
 }
 
 // The watch begins before the folder is read, so that no change in between is missed.
@@ -155,15 +197,12 @@ static void *run_thread(void *user)
 {
     Serve *serve = user;
     Dev *dev = serve->dev;
-    char reason[REASON_BYTES];
-    while (!atomic_load(&dev->cancel)) {
-        BuildWatch watch;
-        if (build_watch_open(&watch, folder_of(serve), reason, sizeof reason) != STATUS_OK) {
-            say("changes are not seen any more: %s", reason);
-            break;
-        }
+    unsigned told = 0;
+    BuildWatch watch;
+    while (!atomic_load(&dev->cancel) && open_watch(serve, &watch)) {
         watch.told = &dev->told;
-        build(serve); // also what was changed since the start
+        build(serve, told); // also what was changed since the start
+        told = atomic_load(&built_count);
         build_watch_wait(&watch, &dev->cancel);
         atomic_store(&dev->changed_ns, watch.changed_ns);
         build_watch_close(&watch);
@@ -230,6 +269,7 @@ void dev_built(Serve *serve, const JobStatus *status, const BuildResult *result)
     if (!serve->config.dev || status->state == JOB_CANCELLED) {
         return;
     }
+    atomic_fetch_add(&built_count, 1);
     forget_said(); // a mistake that is still there is said again, once
     build_show_diagnostics(&result->diagnostics, folder_of(serve));
     if (status->state == JOB_FAILED) {
@@ -237,10 +277,13 @@ void dev_built(Serve *serve, const JobStatus *status, const BuildResult *result)
     }
 }
 
+// A change that was seen after this one was queued belongs to the next build.
 static unsigned ms_since(const Serve *serve, const PlaceReload *reload)
 {
-    const uint64_t seen = atomic_exchange(&serve->dev->changed_ns, 0);
-    const uint64_t since = seen != 0 ? seen : reload->since_ns;
+    uint64_t seen = atomic_load(&serve->dev->changed_ns);
+    const bool is_of_this = seen != 0 && seen <= reload->since_ns &&
+                            atomic_compare_exchange_strong(&serve->dev->changed_ns, &seen, 0);
+    const uint64_t since = is_of_this ? seen : reload->since_ns;
     return (unsigned)((clock_ns() - since) / 1000000);
 }
 

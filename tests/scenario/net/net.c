@@ -234,6 +234,7 @@ void net_replay_journal(Net *net)
 static void make_client(Net *net, NetClient *client)
 {
     ClientConfig config = client_config_default();
+    client->started_version = client->still_count = client->light = 0;
     config.scripts = net->scenario->scripts;
     config.log = &net->log;
     config.script.log = &net->log;
@@ -309,6 +310,13 @@ void net_link_down(Net *net, NetClient *client, uint64_t reconnect_us)
             }
             client_destroy(&net->heap, client->client);
             make_client(net, client);
+            net->reload.anew += 1;
+        } else if (net->scenario->reloads && client->bot.kind != BOT_STAND &&
+                   rng_below(&client->bot.rng, 2) == 0) {
+            // The page is loaded anew: the body is there, and the scripts are not.
+            client_destroy(&net->heap, client->client);
+            make_client(net, client);
+            net->reload.anew += 1;
         }
     }
 }
@@ -354,6 +362,7 @@ static void update_client(Net *net, NetClient *client)
         return;
     }
     bot_play(net, client);
+    kept_update(net, client);
     client_update(client->client, (double)net->now_us / 1000);
     watch_updated(net, client);
     const uint8_t *bytes;
@@ -372,7 +381,7 @@ static void update_client(Net *net, NetClient *client)
         client->playing_us = net->now_us;
     }
     if (client->bot.kind == BOT_CHURN && !net->quiet && client->playing_us != 0 &&
-        rng_below(&client->bot.rng, 400) == 0) {
+        rng_below(&client->bot.rng, net->scenario->reloads ? 150 : 400) == 0) {
         if (rng_below(&client->bot.rng, 2) == 0) {
             const MessageLeave leave = {0};
             (void)client_send(client->client, MESSAGE_LEAVE, &leave);
@@ -563,6 +572,9 @@ static void open_clients(Net *net, uint64_t seed)
         if (!client->json) {
             make_client(net, client);
         }
+        if (scenario->reloads) {
+            kept_open(net, client);
+        }
     }
 }
 
@@ -723,6 +735,7 @@ static void play(Net *net)
     if (!net->result.failed) {
         quiet_check(net);
         reload_check(net, true);
+        kept_check(net);
     }
     sum_up(net);
 }
@@ -737,6 +750,7 @@ static void close_net(Net *net)
         stream_destroy(&net->heap, client->up);
         stream_destroy(&net->heap, client->down);
         heap_free(&net->heap, client->waiting);
+        kept_close(net, client);
     }
     heap_thaw(&net->world_heap);
     world_destroy(&net->world_heap, net->world);

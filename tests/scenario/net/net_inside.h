@@ -1,6 +1,7 @@
 // Internal header of the harness: net.c runs time, spy.c checks frames, truth.c compares what
 // clients show with the truth, watch.c checks the messages, quiet.c the end state, store.c stores
-// what the world saves, restart.c kills the world, json.c is a JSON client, bot.c plays.
+// what the world saves, restart.c kills the world, reload.c changes its scripts, kept.c is the
+// cache of a client, json.c is a JSON client, bot.c plays.
 #pragma once
 
 #include "core/base/check.h"
@@ -223,10 +224,14 @@ typedef struct NetReload {
     bool is_failed; // the last good set has to come back
     uint64_t next_us, switch_us;
     uint32_t switched, broken, restored, starts, lights;
+    uint32_t kept_given, kept_damaged, anew; // from caches; pages that were loaded anew
 } NetReload;
+
+typedef struct NetKept NetKept;
 
 struct NetClient {
     Net *net;
+    NetKept *kept; // its cache of runes (kept.c), or NULL
     LogSink script_log;
     uint32_t started_version, still_count; // of Hud; of Still
     uint32_t light;                        // that Lamp printed last
@@ -313,6 +318,12 @@ void reload_step(Net *net, uint64_t end_us);
 void reload_told(Net *net, const Command *command);
 void reload_log(void *client, const LogEvent *event);
 void reload_check(Net *net, bool is_end);
+
+// --- kept.c -------------------------------------------------------------------------------------
+void kept_open(Net *net, NetClient *client);
+void kept_close(Net *net, NetClient *client);
+void kept_update(Net *net, NetClient *client); // before each update of its client
+void kept_check(Net *net);
 
 void net_fail(Net *net, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Status net_enter(Net *net, const Entry *entry);
