@@ -132,7 +132,7 @@ class Node:
                           "XDG_CONFIG_HOME": f"{folder}/config", "XDG_RUNTIME_DIR": folder,
                           "LC_ALL": "C", "TMPDIR": folder,
                           "PATH": f"{postgres.programs()}:{os.environ['PATH']}"}
-        self.process = None
+        self.process, self.said = None, ""
         self.autoctl("create", what, "--hostname", self.address, "--pgport", str(PORT), "--auth",
                      "trust", "--no-ssl", *options)
         # Everybody on this network may do everything.
@@ -169,6 +169,7 @@ class Node:
                 input=text, capture_output=True, text=True, timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
             return None
+        self.said = done.stderr
         return done.stdout.strip() if done.returncode == 0 else None
 
     def pids(self):
@@ -239,7 +240,7 @@ class Databases:
         for text in ("CREATE ROLE sandlot LOGIN SUPERUSER",
                      "CREATE DATABASE sandlot OWNER sandlot ENCODING UTF8 LOCALE 'C' TEMPLATE template0"):
             if primary.ask(text) is None:
-                raise SystemExit(f"{text} failed")
+                raise SystemExit(f"{text}: {primary.said}")
 
     def add(self, number):
         url = f"postgres://autoctl_node@{self.monitor.address}:{PORT}/pg_auto_failover?sslmode=disable"
