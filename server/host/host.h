@@ -233,6 +233,9 @@ MUST_USE Status host_create(const HostConfig *config, Host **out);
 // Every process has ended, or is killed here. What the store still holds is the store's.
 void host_destroy(Host *host);
 
+// Which life of the host this is (TICKET_BOOT_BYTES): that of its config, until others ended its
+// row.
+const uint8_t *host_boot(const Host *host);
 // Where players reach it, once that is known: before the first host_step.
 void host_set_address(Host *host, const char *address);
 // A tag for what others ask of the host's store; the answer goes to outside.stored.

@@ -145,7 +145,7 @@ static void answer_peer(void *user, uint64_t tag, const HostPeerAnswer *answer)
 static void refuse_run(const Asked *asked, HostRefusal refusal)
 {
     HostPeerAnswer answer = {.result = PEER_ANSWERED, .refusal = refusal};
-    memcpy(answer.boot, asked->serve->boot, sizeof answer.boot);
+    memcpy(answer.boot, host_boot(asked->serve->host), sizeof answer.boot);
     answer_peer(asked->serve, (uint64_t)(uintptr_t)asked, &answer);
 }
 
@@ -201,7 +201,7 @@ static bool hear(void *user, HttpDeferred *deferred, HttpResponse *response)
                   "no host with this key has a valid row; try again");
         return true;
     }
-    const bool is_ours = memcmp(envelope.receiver, serve->boot, sizeof envelope.receiver) == 0;
+    const bool is_ours = memcmp(envelope.receiver, host_boot(serve->host), STORE_BOOT_BYTES) == 0;
     if (!peer_nonce_use(&serve->peers->nonces, &envelope, clock_unix_ms()) ||
         (!is_ours && asked->ask.kind != PEER_PROBE)) {
         http_fail(request, response, 409, "again",
