@@ -224,6 +224,7 @@ typedef struct HostConfig {
     bool account_profiles; // the store has the characters of accounts: whoever comes in brings
                            // theirs
     uint32_t world_max;    // processes; 0: HOST_WORLDS_MAX
+    bool no_worlds;        // it leads players to others, and runs none itself
     uint32_t idle_stop_ms; // 0: HOST_IDLE_STOP_MS
 } HostConfig;
 

@@ -336,6 +336,7 @@ bool host_has_peers(const Host *host);
 void host_peers_refresh(Host *host);
 void host_peers_answer(Host *host, const StoreCompletion *done);
 void host_peers_step(Host *host);
+bool host_peers_can_take(const Host *host); // a world that nobody runs
 HostPeer *host_peer_find(Host *host, const char *host_id, const uint8_t *boot); // NULL: any id
 // Another host is asked to run this world, or who does; joins wait for the answer. False: it shall
 // run here.

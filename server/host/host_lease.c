@@ -44,7 +44,7 @@ static uint64_t renew_ns(const Host *host)
 static StoreHost own_row(const Host *host)
 {
     StoreHost row = host->own_load;
-    row.draining = host->stopping || host->draining;
+    row.draining = host->stopping || host->draining || host->config.no_worlds;
     if (host_has_peers(host) && !host_lease_may_take(host)) {
         row.memory = PLACEMENT_LOAD_MAX; // others first
     }

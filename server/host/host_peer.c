@@ -364,6 +364,15 @@ static bool can_take(const Host *host, const HostPeer *peer)
            peer->shunned_ns <= host_now(host) && peer->row.expires_unix_ms > host_unix_ms(host);
 }
 
+bool host_peers_can_take(const Host *host)
+{
+    bool can = false;
+    for (uint32_t i = 0; i < host->peer_count && !can; i++) {
+        can = can_take(host, &host->peers[i]);
+    }
+    return can;
+}
+
 // NULL: ourselves, if that can be.
 static HostPeer *least_loaded(Host *host, bool *can_be_here)
 {
@@ -416,7 +425,8 @@ bool host_place_world(HostWorld *world)
     HostPeer *peer = last_holder(host, world);
     bool can_be_here = true;
     peer = peer != NULL ? peer : least_loaded(host, &can_be_here);
-    if (peer == NULL && !can_be_here && host->peer_count > 0 && !host_lease_may_take(host)) {
+    if (peer == NULL && !can_be_here && host->peer_count > 0 &&
+        (host->draining || !host_lease_may_take(host) || !host_make_room(host, world))) {
         host_place_again(world); // others are soon asked again, before we may take any
         return true;
     }
