@@ -19,22 +19,24 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define EVENTS_MAX        512
-#define READS_MAX         64 // of one bot, before it acts
-#define TAG_TIMER         UINT32_MAX
-#define TAG_DOOR          (UINT32_MAX - 1)
-#define ASKS_PER_SECOND   400 // ticket requests, while everybody joins
-#define ASKING_MAX        64  // tickets are valid for a short time only
-#define RETRY_MS          300
-#define RETRY_MAX_MS      4000
-#define HOSTILE_RETRY_MS  100
-#define METRICS_WAIT_MS   3000 // the world reports its numbers once a second
-#define SLOW_READ_BYTES   512
-#define SLOW_BUFFER_BYTES 4096
-#define GOODBYE_NS        100000000 // until the last messages are read
-#define RATE_FAST         60
-#define RATE_MANY         30
-#define MANY              200
+#define EVENTS_MAX         512
+#define READS_MAX          64 // of one bot, before it acts
+#define TAG_TIMER          UINT32_MAX
+#define TAG_DOOR           (UINT32_MAX - 1)
+#define ASKS_PER_SECOND    400 // ticket requests, while everybody joins
+#define ASKING_MAX         64  // tickets are valid for a short time only
+#define RETRY_MS           300
+#define RETRY_MAX_MS       4000
+#define RETRY_ELSEWHERE_MS 1000 // at most, if there are other servers to ask
+#define SILENT_MS          5000 // with several servers: then another one may have the world
+#define HOSTILE_RETRY_MS   100
+#define METRICS_WAIT_MS    3000 // the world reports its numbers once a second
+#define SLOW_READ_BYTES    512
+#define SLOW_BUFFER_BYTES  4096
+#define GOODBYE_NS         100000000 // until the last messages are read
+#define RATE_FAST          60
+#define RATE_MANY          30
+#define MANY               200
 
 static const char *const behaviour_names[BOTS_BEHAVIOUR_COUNT] = {
 #define BOTS_NAME(name, text, what) text,
@@ -92,7 +94,8 @@ static void rest_after_failure(Bots *bots, Bot *bot)
 {
     const uint32_t shift = bot->failures_in_row < 4 ? bot->failures_in_row : 4;
     double ms = (double)(RETRY_MS << shift);
-    ms = ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
+    const double most = bots->config.others[0] != NULL ? RETRY_ELSEWHERE_MS : RETRY_MAX_MS;
+    ms = ms < most ? ms : most;
     bot->failures_in_row += 1;
     rest(bots, bot, bot->behaviour == BOTS_HOSTILE ? HOSTILE_RETRY_MS : ms);
 }
@@ -259,6 +262,7 @@ static void on_message(void *user, const uint8_t *bytes, size_t count, size_t fr
     Bots *bots = context->bots;
     Bot *bot = context->bot;
     bots->window_bytes += frame_bytes;
+    bot->linked_ms = bots->now_ms;
     if (bot->behaviour == BOTS_HOSTILE) {
         return;
     }
@@ -346,6 +350,7 @@ static void take_ticket(Bots *bots, Bot *bot, const BotsFetched *fetched)
         return;
     }
     bot->state = BOT_LINKS;
+    bot->linked_ms = bots->now_ms;
     bot->in_epoll = false;
     const int receive_bytes = bot->behaviour == BOTS_SLOW ? SLOW_BUFFER_BYTES : 0;
     if (bots_link_open(&bot->link, &bots->address, receive_bytes) != STATUS_OK) {
@@ -466,6 +471,12 @@ static void update(Bots *bots, Bot *bot)
         ask_ticket(bots, bot);
     } else if (bot->state == BOT_LINKS && bot->link.state == BOTS_LINK_OPEN) {
         update_open(bots, bot);
+    }
+    // A machine that is gone without a word closes nothing.
+    if (bot->state == BOT_LINKS && bots->config.others[0] != NULL &&
+        bot->behaviour != BOTS_HOSTILE && bots->now_ms - bot->linked_ms > SILENT_MS) {
+        bots_link_close(&bot->link, "the server is silent");
+        link_lost(bots, bot);
     }
 }
 
@@ -660,6 +671,7 @@ static Status open_bots(Bots *bots, char *reason, size_t bytes)
         }
     }
     fetcher.server = bots->config.server;
+    memcpy(fetcher.others, bots->config.others, sizeof fetcher.others);
     fetcher.place = bots->config.place;
     fetcher.channel = bots->config.channel;
     fetcher.owner = bots->config.owner;

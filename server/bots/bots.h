@@ -44,10 +44,11 @@ typedef struct BotsReport BotsReport;
 
 typedef struct BotsConfig {
     const char *server;
-    const char *world;   // NULL: the server's own choice
-    const char *place;   // of which any world will do; NULL: the default one
-    const char *channel; // of the place; NULL: live
-    const char *owner;   // the sign-in of its owner, who lets the bots in; NULL: guests may play it
+    const char *others[BOTS_SERVERS_MAX]; // of the same installation; ends with NULL
+    const char *world;                    // NULL: the server's own choice
+    const char *place;                    // of which any world will do; NULL: the default one
+    const char *channel;                  // of the place; NULL: live
+    const char *owner; // the sign-in of its owner, who lets the bots in; NULL: guests may play it
     uint32_t count;
     uint32_t seconds; // measured
     uint32_t ramp_seconds_max;
@@ -78,6 +79,7 @@ struct BotsReport {
     bool measuring;
     uint32_t bots, connected, playing;
     double snapshots_per_second_now, bytes_down_per_second_now;
+    double gap_now_s; // the longest that one bot was without a snapshot, in the last second
     // Since the start.
     uint64_t connects, resumes, failures;
     BotsReason reasons[BOTS_REASONS_MAX]; // the last takes all that found no room
@@ -86,6 +88,7 @@ struct BotsReport {
     double measured_seconds, client_seconds;
     double snapshots_per_second; // of one client
     double interarrival_p50_ms, interarrival_p99_ms, interarrival_max_ms;
+    double gap_max_s; // the longest that one bot was without a snapshot, also between sessions
     double bytes_down_per_client_second, bytes_up_per_client_second;
     double position_error_p50_m, position_error_p99_m, position_error_max_m;
     uint64_t position_checks, position_missing;

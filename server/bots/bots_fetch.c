@@ -445,6 +445,10 @@ Status bots_fetcher_open(const BotsFetcherConfig *config, BotsFetcher **out)
     fetcher->guests = calloc(config->bot_count, GUEST_BYTES);
     fetcher->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     Status status = bots_http_init(&fetcher->http, config->server);
+    for (uint32_t i = 0; status == STATUS_OK && i < BOTS_SERVERS_MAX && config->others[i] != NULL;
+         i++) {
+        status = bots_http_add(&fetcher->http, config->others[i]);
+    }
     if (status == STATUS_OK &&
         (fetcher->requests == NULL || fetcher->fetched == NULL || fetcher->tokens == NULL ||
          fetcher->guests == NULL || fetcher->ready < 0)) {

@@ -45,10 +45,11 @@ typedef struct BotsFetched {
 } BotsFetched;
 
 typedef struct BotsFetcherConfig {
-    const char *server;  // kept, as is the next
-    const char *world;   // NULL: one of the default place, the same for all
-    const char *place;   // NULL: the default one
-    const char *channel; // of the place; NULL: live
+    const char *server;                   // kept, as are the next
+    const char *others[BOTS_SERVERS_MAX]; // of the same installation; ends with NULL
+    const char *world;                    // NULL: one of the default place, the same for all
+    const char *place;                    // NULL: the default one
+    const char *channel;                  // of the place; NULL: live
     // The sign-in of the place's owner, who makes each bot a tester of it as long as they play;
     // NULL: guests may play it.
     const char *owner;

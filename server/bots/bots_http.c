@@ -19,10 +19,11 @@
 #define HEAD_BYTES      (16u << 10)
 #define QUESTION_BYTES  (16u << 10)
 #define TIMEOUT_SECONDS 10
+#define SEVERAL_SECONDS 2 // with several servers: then the next one is asked
 
-Status bots_http_init(BotsHttp *http, const char *url)
+static Status parse_server(const char *url, BotsHttpServer *out)
 {
-    *http = (BotsHttp){.socket = -1};
+    *out = (BotsHttpServer){.host = ""};
     const char *rest = NULL;
     if (strncmp(url, "http://", 7) == 0) {
         rest = url + 7;
@@ -48,13 +49,29 @@ Status bots_http_init(BotsHttp *http, const char *url)
     }
     const size_t host_bytes = (size_t)(host_end - host);
     const size_t port_bytes = port != NULL ? (size_t)(end - port) : 0;
-    if (host_bytes == 0 || host_bytes >= sizeof http->host || port_bytes >= sizeof http->port ||
+    if (host_bytes == 0 || host_bytes >= sizeof out->host || port_bytes >= sizeof out->port ||
         (port != NULL && (port_bytes == 0 || strspn(port, "0123456789") < port_bytes))) {
         return STATUS_MALFORMED;
     }
-    memcpy(http->host, host, host_bytes);
-    memcpy(http->port, port != NULL ? port : "80", port != NULL ? port_bytes : 2);
+    memcpy(out->host, host, host_bytes);
+    memcpy(out->port, port != NULL ? port : "80", port != NULL ? port_bytes : 2);
     return STATUS_OK;
+}
+
+Status bots_http_add(BotsHttp *http, const char *url)
+{
+    if (http->server_count == BOTS_SERVERS_MAX) {
+        return STATUS_LIMIT;
+    }
+    const Status status = parse_server(url, &http->servers[http->server_count]);
+    http->server_count += status == STATUS_OK;
+    return status;
+}
+
+Status bots_http_init(BotsHttp *http, const char *url)
+{
+    *http = (BotsHttp){.socket = -1};
+    return bots_http_add(http, url);
 }
 
 void bots_http_close(BotsHttp *http)
@@ -69,12 +86,14 @@ static Status open_socket(BotsHttp *http)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
-    if (getaddrinfo(http->host, http->port, &hints, &list) != 0) {
+    const BotsHttpServer *server = &http->servers[http->server];
+    if (getaddrinfo(server->host, server->port, &hints, &list) != 0) {
         return STATUS_BLOCKED;
     }
     for (const struct addrinfo *at = list; at != NULL && http->socket < 0; at = at->ai_next) {
         const int end = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, at->ai_protocol);
-        const struct timeval timeout = {.tv_sec = TIMEOUT_SECONDS};
+        const struct timeval timeout = {.tv_sec = http->server_count > 1 ? SEVERAL_SECONDS
+                                                                         : TIMEOUT_SECONDS};
         const int one = 1;
         if (end < 0) {
             continue;
@@ -259,12 +278,13 @@ static Status write_question(const BotsHttp *http, const BotsQuestion *question,
                              size_t *bytes)
 {
     const size_t body_bytes = question->body != NULL ? strlen(question->body) : 0;
-    const bool six = strchr(http->host, ':') != NULL;
+    const BotsHttpServer *server = &http->servers[http->server];
+    const bool six = strchr(server->host, ':') != NULL;
     const int count = snprintf(
         text, QUESTION_BYTES,
         "%s %s HTTP/1.1\r\nHost: %s%s%s:%s\r\n%s%s%sContent-Length: %zu\r\n%s\r\n%s",
-        question->method, question->path, six ? "[" : "", http->host, six ? "]" : "", http->port,
-        question->bearer != NULL ? "Authorization: Bearer " : "",
+        question->method, question->path, six ? "[" : "", server->host, six ? "]" : "",
+        server->port, question->bearer != NULL ? "Authorization: Bearer " : "",
         question->bearer != NULL ? question->bearer : "", question->bearer != NULL ? "\r\n" : "",
         body_bytes, body_bytes > 0 ? "Content-Type: application/json\r\n" : "",
         body_bytes > 0 ? question->body : "");
@@ -275,7 +295,7 @@ static Status write_question(const BotsHttp *http, const BotsQuestion *question,
     return STATUS_OK;
 }
 
-Status bots_http_ask(BotsHttp *http, const BotsQuestion *question, BotsAnswer *out)
+static Status ask_server(BotsHttp *http, const BotsQuestion *question, BotsAnswer *out)
 {
     char text[QUESTION_BYTES];
     size_t bytes;
@@ -300,6 +320,21 @@ Status bots_http_ask(BotsHttp *http, const BotsQuestion *question, BotsAnswer *o
             break;
         }
         status = STATUS_OK;
+    }
+    return status;
+}
+
+// What one server cannot answer now, the next one is asked; whoever is refused asks again later.
+Status bots_http_ask(BotsHttp *http, const BotsQuestion *question, BotsAnswer *out)
+{
+    Status status = STATUS_BLOCKED;
+    for (uint32_t i = 0; i < http->server_count && status == STATUS_BLOCKED; i++) {
+        status = ask_server(http, question, out);
+        if (http->server_count > 1 &&
+            (status != STATUS_OK || (out->status >= 500 && out->status <= 504))) {
+            bots_http_close(http);
+            http->server = (http->server + 1) % http->server_count;
+        }
     }
     return status;
 }

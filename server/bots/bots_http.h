@@ -8,17 +8,26 @@
 #include <stdint.h>
 
 #define BOTS_HTTP_HOST_BYTES   256
+#define BOTS_SERVERS_MAX       8
 #define BOTS_HTTP_REASON_BYTES 160
 
-typedef struct BotsHttp {
+typedef struct BotsHttpServer {
     char host[BOTS_HTTP_HOST_BYTES];
     char port[6];
-    int socket; // -1: none
+} BotsHttpServer;
+
+typedef struct BotsHttp {
+    BotsHttpServer servers[BOTS_SERVERS_MAX]; // of one installation; any of them will do
+    uint32_t server_count, server;            // the one that is asked
+    int socket;                               // -1: none
     uint64_t asked, reconnected;
 } BotsHttp;
 
 // http://host[:port][/…] or ws://…; others are STATUS_UNSUPPORTED. Connects with the first request.
 MUST_USE Status bots_http_init(BotsHttp *http, const char *url);
+// Another server, which is asked when the one before it does not answer or cannot serve now.
+// STATUS_LIMIT: there are BOTS_SERVERS_MAX already.
+MUST_USE Status bots_http_add(BotsHttp *http, const char *url);
 void bots_http_close(BotsHttp *http);
 
 typedef struct BotsQuestion {

@@ -65,6 +65,8 @@ typedef struct Bot {
     // The session.
     double playing_ms; // since when; 0: not
     uint64_t snapshot_ns;
+    double heard_ms;  // when the last snapshot came, in any session; 0: none yet
+    double linked_ms; // when something last came on this link, or it was begun
     bool was_playing;
     double end_ms; // churn: when this session ends
     BotTruth *truth;
@@ -159,6 +161,7 @@ typedef struct Bots {
 
     Ledger ledger, check;
     Histogram interarrival, error;
+    double window_gap_s; // the longest gap that was seen since the last report
     uint64_t position_missing;
     uint64_t window_snapshots, window_bytes;
     uint64_t cpu_us_begin;

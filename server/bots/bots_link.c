@@ -35,10 +35,11 @@ Status bots_address_find(const char *url, BotsAddress *out)
         strpbrk(out->path, " \r\n") != NULL) {
         return STATUS_MALFORMED;
     }
-    const bool six = strchr(parts.host, ':') != NULL;
-    snprintf(out->host, sizeof out->host, "%s%s%s:%s", six ? "[" : "", parts.host, six ? "]" : "",
-             parts.port);
-    if (getaddrinfo(parts.host, parts.port, &hints, &list) != 0 || list == NULL) {
+    const bool six = strchr(parts.servers[0].host, ':') != NULL;
+    snprintf(out->host, sizeof out->host, "%s%s%s:%s", six ? "[" : "", parts.servers[0].host,
+             six ? "]" : "", parts.servers[0].port);
+    if (getaddrinfo(parts.servers[0].host, parts.servers[0].port, &hints, &list) != 0 ||
+        list == NULL) {
         return STATUS_BLOCKED;
     }
     memcpy(&out->address, list->ai_addr, list->ai_addrlen);

@@ -46,6 +46,27 @@ static bool is_measured(const Bot *bot)
 
 // --- snapshots ----------------------------------------------------------------------------------
 
+static void measure_gap(Bots *bots, const Bot *bot)
+{
+    const double gap_s = (bots->now_ms - bot->heard_ms) / 1000;
+    if (bots->measuring && is_measured(bot) && bot->heard_ms > 0 && gap_s > bots->window_gap_s) {
+        bots->window_gap_s = gap_s;
+    }
+}
+
+// Those that have closed since the last call, and those that are still open.
+static void measure_gaps(Bots *bots)
+{
+    BotsReport *report = &bots->report;
+    for (uint32_t i = 0; i < bots->config.count; i++) {
+        measure_gap(bots, &bots->bots[i]);
+    }
+    report->gap_now_s = bots->window_gap_s;
+    report->gap_max_s =
+        report->gap_max_s > report->gap_now_s ? report->gap_max_s : report->gap_now_s;
+    bots->window_gap_s = 0;
+}
+
 void measure_snapshot(Bots *bots, Bot *bot, uint64_t now_ns)
 {
     if (bots->measuring && is_measured(bot)) {
@@ -56,6 +77,8 @@ void measure_snapshot(Bots *bots, Bot *bot, uint64_t now_ns)
     }
     bot->snapshot_ns = now_ns;
     bots->window_snapshots += 1;
+    measure_gap(bots, bot);
+    bot->heard_ms = bots->now_ms;
 }
 
 // --- the truth ----------------------------------------------------------------------------------
@@ -182,6 +205,7 @@ void measure_now(Bots *bots)
 {
     BotsReport *report = &bots->report;
     const double elapsed_s = (bots->now_ms - bots->report_ms) / 1000;
+    measure_gaps(bots);
     report->seconds = bots->now_ms / 1000;
     report->measuring = bots->measuring;
     report->bots = bots->config.count;

@@ -39,7 +39,8 @@ static Status resolve(Bots *bots)
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
     char host[NI_MAXHOST];
-    if (getaddrinfo(parts.host, parts.port, &hints, &list) != 0 || list == NULL) {
+    if (getaddrinfo(parts.servers[0].host, parts.servers[0].port, &hints, &list) != 0 ||
+        list == NULL) {
         return STATUS_BLOCKED;
     }
     const bool good = getnameinfo(list->ai_addr, list->ai_addrlen, host, sizeof host, NULL, 0,
@@ -47,7 +48,7 @@ static Status resolve(Bots *bots)
     const bool six = list->ai_family == AF_INET6;
     freeaddrinfo(list);
     const int bytes = snprintf(bots->server, sizeof bots->server, "http://%s%s%s:%s",
-                               six ? "[" : "", host, six ? "]" : "", parts.port);
+                               six ? "[" : "", host, six ? "]" : "", parts.servers[0].port);
     return good && bytes > 0 && (size_t)bytes < sizeof bots->server ? STATUS_OK : STATUS_RANGE;
 }
 

@@ -30,7 +30,9 @@ static void print_usage(FILE *out)
         "usage: sandlot bots --server URL [options]   join a world with simulated players "
         "and measure it\n\n"
         "  --server URL       the server, for example http://127.0.0.1:7777 (default:\n"
-        "                     SANDLOT_URL or the last `sandlot login`)\n"
+        "                     SANDLOT_URL or the last `sandlot login`). Give it again for other\n"
+        "                     hosts of the same installation: bots ask the next one when one\n"
+        "                     does not answer\n"
         "  --world ID         the world to join (default: one of the default place, for all)\n"
         "  --place ID         a world of this place: an id, or the folder that it was published\n"
         "                     from. In one that is private the bots are testers while they\n"
@@ -85,11 +87,11 @@ static void show_progress(void *user, const BotsReport *report)
 {
     const bool terminal = *(const bool *)user;
     printf("%s%6.0f s  %s  %u/%u playing  %.0f snapshots/s  %.1f kB/s  interval p99 %.1f ms  "
-           "error p99 %.1f cm  failures %llu  %s",
+           "gap %.1f s  error p99 %.1f cm  failures %llu  %s",
            terminal ? "\r\033[K" : "", report->seconds,
            report->measuring ? "measuring" : "joining  ", report->playing, report->bots,
            report->snapshots_per_second_now, report->bytes_down_per_second_now / 1000,
-           report->interarrival_p99_ms, report->position_error_p99_m * 100,
+           report->interarrival_p99_ms, report->gap_now_s, report->position_error_p99_m * 100,
            (unsigned long long)report->failures, terminal ? "" : "\n");
     fflush(stdout);
 }
@@ -111,6 +113,7 @@ static uint32_t list_figures(const BotsReport *r, Figure *out)
         {"interarrival_p50_ms", r->interarrival_p50_ms},
         {"interarrival_p99_ms", r->interarrival_p99_ms},
         {"interarrival_max_ms", r->interarrival_max_ms},
+        {"gap_max_s", r->gap_max_s},
         {"position_error_p50_m", r->position_error_p50_m},
         {"position_error_p99_m", r->position_error_p99_m},
         {"position_error_max_m", r->position_error_max_m},
@@ -225,12 +228,19 @@ static int read_option(Options *options, const char *name, const char *value)
                                                                                              : -1;
         }
     }
+    uint32_t other = 0;
+    while (other < BOTS_SERVERS_MAX - 1 && bots->others[other] != NULL) {
+        other += 1;
+    }
     const struct {
         const char *name;
         const char **out;
-    } texts[] = {{"--server", &bots->server},  {"--world", &bots->world},
-                 {"--place", &options->place}, {"--channel", &bots->channel},
-                 {"--ledger", &bots->ledger},  {"--check", &bots->check},
+    } texts[] = {{"--server", bots->server == NULL ? &bots->server : &bots->others[other]},
+                 {"--world", &bots->world},
+                 {"--place", &options->place},
+                 {"--channel", &bots->channel},
+                 {"--ledger", &bots->ledger},
+                 {"--check", &bots->check},
                  {"--cache", &bots->cache}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (strcmp(name, texts[i].name) == 0) {
@@ -409,6 +419,9 @@ int cmd_bots(int argc, char **argv)
             &options,
             "--ledger cannot be used with --scripts: bots that run scripts may not write files",
             NULL);
+    }
+    if (bots->others[0] != NULL && (bots->scripts || options.place != NULL)) {
+        return misused(&options, "several --server cannot be used with --scripts or --place", NULL);
     }
     static char folder[4096];
     if (bots->cache != NULL && strcmp(bots->cache, "auto") == 0) {

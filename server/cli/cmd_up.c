@@ -15,7 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COMMAND "sandlot up"
+// What it is called in messages.
+static const char *command = "sandlot up";
+static ServeRole up_role = SERVE_BOTH;
 
 typedef enum UpMode { MODE_RUN, MODE_HELP, MODE_CHECK, MODE_PRINT, MODE_NEW_KEY } UpMode;
 
@@ -24,11 +26,26 @@ static const char *const mode_flags[] = {"--help",           "--check-config", "
 
 static void print_usage(FILE *out)
 {
+    static const char *const about[] = {
+        [SERVE_BOTH] =
+            "usage: sandlot up [options]   run the server: accounts, pages, all places "
+            "and worlds\n\n"
+            "Starts with no options at all: it then listens on http://127.0.0.1:5000/, for this\n"
+            "computer alone. Worlds start when somebody joins, and stop when they are empty.\n\n",
+        [SERVE_CONTROL] =
+            "usage: sandlot control --store URL [options]   run a server that runs no worlds\n\n"
+            "Accounts, pages and publishing, as `sandlot up` has them. Worlds run on the machines\n"
+            "with `sandlot host --store URL` or `sandlot up --store URL` on the same database.\n\n",
+        [SERVE_HOST] =
+            "usage: sandlot host --store URL [options]   run worlds of a control plane\n"
+            "       sandlot host DIR... --data DIR [options]   (see below)\n\n"
+            "Runs worlds of all places of the servers on this database (`sandlot control`,\n"
+            "`sandlot up`), and answers players of them, other hosts and operators. With folders\n"
+            "of places instead, it runs worlds of those, without accounts: `sandlot host DIR\n"
+            "--help` describes that.\n\n"};
+    fputs(about[up_role], out);
     fprintf(
         out,
-        "usage: sandlot up [options]   run the server: accounts, pages, all places and worlds\n\n"
-        "Starts with no options at all: it then listens on http://127.0.0.1:5000/, for this\n"
-        "computer alone. Worlds start when somebody joins, and stop when they are empty.\n\n"
         "  --check-config           say whether the settings are valid, and end\n"
         "  --print-config           print every setting and where its value comes from, and end\n"
         "  --new-secret-key         write a secret key into the file of settings, and end\n"
@@ -114,7 +131,7 @@ static void say_no_default(const char *folder, const char *wanted, struct dirent
     for (int i = 0; i < count; i++) {
         (void)nearest_consider(&nearest, names[i]->d_name, strlen(names[i]->d_name));
     }
-    serve_log_failure(COMMAND, "default_place: %s has no place \"%s\"%s%s%s", folder, wanted,
+    serve_log_failure(command, "default_place: %s has no place \"%s\"%s%s%s", folder, wanted,
                       nearest.found != NULL ? "; did you mean \"" : "",
                       nearest.found != NULL ? nearest.found : "",
                       nearest.found != NULL ? "\"?" : "");
@@ -127,7 +144,7 @@ static bool find_places(const Settings *settings, UpPlaces *places)
     struct dirent **names = NULL;
     const int count = folder[0] != '\0' ? scandir(folder, &names, NULL, alphasort) : -1;
     if (count < 0) {
-        serve_log_failure(COMMAND, "places: %s%s", folder,
+        serve_log_failure(command, "places: %s%s", folder,
                           folder[0] != '\0' ? ": there is no such folder"
                                             : "the program's own places are not there; name a "
                                               "folder with --places DIR");
@@ -153,7 +170,7 @@ static bool find_places(const Settings *settings, UpPlaces *places)
     }
     free(names);
     if (left_out > 0) {
-        serve_log_failure(COMMAND, "places: %s has more than %d places; %u are left out", folder,
+        serve_log_failure(command, "places: %s has more than %d places; %u are left out", folder,
                           SERVE_PLACES_MAX, left_out);
     }
     return is_found;
@@ -240,6 +257,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
 {
     ServeConfig config = serve_config_default();
     config.control = config.many = true;
+    config.role = up_role;
     for (uint32_t i = 0; i < places->count; i++) {
         config.places[i] = places->paths[i];
     }
@@ -247,7 +265,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     config.port = (uint16_t)settings_number(settings, SETTING_PORT);
     config.data = settings_text(settings, SETTING_DATA);
     config.store = text_or_null(settings, SETTING_STORE);
-    config.web = text_or_null(settings, SETTING_WEB);
+    config.web = up_role != SERVE_HOST ? text_or_null(settings, SETTING_WEB) : NULL;
     config.journal = settings_text(settings, SETTING_JOURNAL);
     config.journal_mb = settings_number(settings, SETTING_JOURNAL_MB);
     config.player_max = settings_number(settings, SETTING_PLAYERS);
@@ -257,6 +275,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     config.account_mb = settings_number(settings, SETTING_ACCOUNT_MB);
     config.vote_seconds = settings_number(settings, SETTING_VOTE_SECONDS);
     config.public_url = text_or_null(settings, SETTING_PUBLIC_URL);
+    config.host_url = text_or_null(settings, SETTING_HOST_URL);
     config.cdn_base = text_or_null(settings, SETTING_CDN_BASE);
     config.allow_weak_jail = settings_switch(settings, SETTING_ALLOW_WEAK_JAIL);
     config.has_open_registration =
@@ -301,7 +320,7 @@ static bool has_page(const Settings *settings)
     if (web[0] == '\0' || access(index, R_OK) == 0) {
         return true;
     }
-    serve_log_failure(COMMAND, "web: %s: there is no index.html; run `make build`", web);
+    serve_log_failure(command, "web: %s: there is no index.html; run `make build`", web);
     return false;
 }
 
@@ -324,7 +343,7 @@ static int make_key(const Settings *settings)
     char reason[SETTINGS_REASON_BYTES] = "";
     if (settings_path(settings)[0] == '\0' ||
         settings_new_secret_key(settings, reason) != STATUS_OK) {
-        diagnostic_print(stderr, COMMAND ": %s", reason);
+        diagnostic_print(stderr, "%s: %s", command, reason);
         return EXIT_FAILED;
     }
     diagnostic_print(stdout, "wrote a secret key into %s; keep that file to yourself",
@@ -342,11 +361,23 @@ static void tell_notes(Settings *settings, UpMode mode)
     }
     for (uint32_t i = 0; (note = settings_note_at(settings, i)) != NULL; i++) {
         if (serve_log_format() == LOG_FORMAT_TEXT) {
-            diagnostic_print(stderr, COMMAND ": %s", note);
+            diagnostic_print(stderr, "%s: %s", command, note);
         } else {
             serve_log_text(LOG_WARN, "settings", note);
         }
     }
+}
+
+static bool has_store(const Settings *settings)
+{
+    const bool is_good = up_role == SERVE_BOTH || settings_text(settings, SETTING_STORE)[0] != '\0';
+    if (!is_good) {
+        diagnostic_print(stderr,
+                         "%s: store: name the database that it shares with others, by --store "
+                         "postgres://sandlot@db.example/sandlot or SANDLOT_STORE",
+                         command);
+    }
+    return is_good;
 }
 
 static int act(Settings *settings, UpMode mode)
@@ -355,8 +386,8 @@ static int act(Settings *settings, UpMode mode)
         return make_key(settings);
     }
     tell_notes(settings, mode);
-    settings_print_faults(settings, COMMAND, stderr);
-    const bool is_valid = settings_fault_count(settings) == 0;
+    settings_print_faults(settings, command, stderr);
+    const bool is_valid = has_store(settings) && settings_fault_count(settings) == 0;
     if (mode == MODE_PRINT) {
         settings_print(settings, stdout);
         return is_valid ? EXIT_OK : EXIT_FAILED;
@@ -384,4 +415,18 @@ int cmd_up(int argc, char **argv)
     const int code = act(settings, mode);
     settings_destroy(settings);
     return code;
+}
+
+int cmd_control(int argc, char **argv)
+{
+    command = "sandlot control";
+    up_role = SERVE_CONTROL;
+    return cmd_up(argc, argv);
+}
+
+int cmd_up_host(int argc, char **argv)
+{
+    command = "sandlot host";
+    up_role = SERVE_HOST;
+    return cmd_up(argc, argv);
 }

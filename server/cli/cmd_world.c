@@ -293,8 +293,39 @@ int cmd_world(int argc, char **argv)
     return run(&config, argc, argv);
 }
 
+// Options of `sandlot up` have values but for a few: what has a place is found by its folder.
+static bool names_a_place(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--place") == 0) {
+            return true;
+        }
+        if (argv[i][0] != '-') {
+            return true;
+        }
+        const bool is_alone =
+            strcmp(argv[i], "--allow-weak-jail") == 0 || strcmp(argv[i], "--check-config") == 0 ||
+            strcmp(argv[i], "--print-config") == 0 || strcmp(argv[i], "--new-secret-key") == 0 ||
+            strncmp(argv[i], "--help", 6) == 0 || strchr(argv[i], '=') != NULL;
+        i += !is_alone;
+    }
+    return false;
+}
+
+static bool has_store(int argc, char **argv)
+{
+    bool has = getenv("SANDLOT_STORE") != NULL;
+    for (int i = 1; i < argc; i++) {
+        has = has || strncmp(argv[i], "--store", 7) == 0;
+    }
+    return has;
+}
+
 int cmd_host(int argc, char **argv)
 {
+    if (has_store(argc, argv) && !names_a_place(argc, argv)) {
+        return cmd_up_host(argc, argv);
+    }
     ServeConfig config = serve_config_default();
     config.many = true;
     return run(&config, argc, argv);

@@ -13,6 +13,8 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FAULT = 3 };
 int cmd_build(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_up(int argc, char **argv);
+int cmd_control(int argc, char **argv);
+int cmd_up_host(int argc, char **argv); // `sandlot host` on a database, without folders of places
 int cmd_dev(int argc, char **argv);
 int cmd_world(int argc, char **argv);
 int cmd_host(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"up", "run the server: accounts, pages, all places and worlds", cmd_up},
+    {"control", "run a server without worlds, beside `sandlot host` on one database", cmd_control},
     {"new", "create a place from a template", cmd_new},
     {"dev", "run a place and keep it up to date while you edit its files", cmd_dev},
     {"build", "compile a place's scripts and sign them", cmd_build},

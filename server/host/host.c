@@ -213,6 +213,9 @@ static bool is_counted(const HostWorld *world)
 bool host_has_room(const Host *host, const HostWorld *world)
 {
     uint32_t count = 0;
+    if (host->config.no_worlds) {
+        return false;
+    }
     for (uint32_t i = 0; i < host->world_count; i++) {
         count += is_counted(host->worlds[i]);
     }

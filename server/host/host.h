@@ -224,6 +224,7 @@ typedef struct HostConfig {
     bool account_profiles; // the store has the characters of accounts: whoever comes in brings
                            // theirs
     uint32_t world_max;    // processes; 0: HOST_WORLDS_MAX
+    bool no_worlds;        // it leads players to others, and runs none itself
     uint32_t idle_stop_ms; // 0: HOST_IDLE_STOP_MS
 } HostConfig;
 
@@ -233,6 +234,9 @@ MUST_USE Status host_create(const HostConfig *config, Host **out);
 // Every process has ended, or is killed here. What the store still holds is the store's.
 void host_destroy(Host *host);
 
+// Which life of the host this is (TICKET_BOOT_BYTES): that of its config, until others ended its
+// row.
+const uint8_t *host_boot(const Host *host);
 // Where players reach it, once that is known: before the first host_step.
 void host_set_address(Host *host, const char *address);
 // A tag for what others ask of the host's store; the answer goes to outside.stored.

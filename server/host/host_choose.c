@@ -274,9 +274,10 @@ static HostWorld *find_any(Host *host, const HostJoin *join, HostRefusal *why)
     }
     *why = REFUSED_FULL;
     // Nothing is made for who cannot come in. What a place makes for everybody is nobody's.
-    if (world == NULL && host->draining) {
+    const bool can_be_elsewhere = host_peers_can_take(host);
+    if (world == NULL && host->draining && !can_be_elsewhere) {
         *why = REFUSED_DRAINING;
-    } else if (world == NULL && host_make_room(host, NULL)) {
+    } else if (world == NULL && (can_be_elsewhere || host_make_room(host, NULL))) {
         const HostMake make = {.account = is_own ? join->who.account : 0,
                                .is_guest = is_own && is_guest,
                                .address = join->address};

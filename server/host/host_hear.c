@@ -167,7 +167,10 @@ static void judge_auth(HostWorld *world, uint64_t connection, const char *text, 
 {
     Host *host = world->host;
     const HostOutside *outside = &host->config.outside;
-    const TicketExpected expected = {.public_half = signer_of(host, text, bytes),
+    const uint8_t *signer = signer_of(host, text, bytes);
+    const bool is_peers = signer != host->config.key->public_half;
+    const TicketExpected expected = {.public_half = signer,
+                                     .ahead_ms = is_peers ? TICKET_PEER_AHEAD_MS : 0,
                                      .world_id = world->row.world_id,
                                      .epoch = world->epoch,
                                      .boot = host->config.boot,

@@ -270,7 +270,8 @@ struct Host {
     uint64_t writable_ns; // since when every renewal was good
     bool has_row;         // the host's row is in the store
     bool lease_lost;
-    bool disk_refuses; // the last save did not get to the disk, and that was said
+    bool own_row_is_there; // somebody has a valid row of this name, as the list of peers says
+    bool disk_refuses;     // the last save did not get to the disk, and that was said
 
     uint64_t evidence_bytes; // of all worlds
     uint64_t evidence_swept_ns;
@@ -325,15 +326,17 @@ void host_lease_step(Host *host);
 void host_lease_peer_wrote(Host *host, uint64_t wrote_ns); // as one said
 void host_lease_watch(Host *host);                         // is it still ours?
 void host_lease_answer(Host *host, const StoreCompletion *done);
-bool host_lease_is_good(const Host *host);  // worlds may run
-bool host_lease_may_take(const Host *host); // worlds may be taken
-bool host_lease_is_late(const Host *host);  // two renewals had no answer
+bool host_lease_is_good(const Host *host);     // worlds may run
+bool host_lease_may_take(const Host *host);    // worlds may be taken
+bool host_lease_is_late(const Host *host);     // two renewals had no answer
+bool host_lease_has_stopped(const Host *host); // it is lost, and no world runs any more
 
 // --- host_peer.c --------------------------------------------------------------------------------
 bool host_has_peers(const Host *host);
 void host_peers_refresh(Host *host);
 void host_peers_answer(Host *host, const StoreCompletion *done);
 void host_peers_step(Host *host);
+bool host_peers_can_take(const Host *host); // a world that nobody runs
 HostPeer *host_peer_find(Host *host, const char *host_id, const uint8_t *boot); // NULL: any id
 // Another host is asked to run this world, or who does; joins wait for the answer. False: it shall
 // run here.

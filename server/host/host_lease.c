@@ -44,7 +44,7 @@ static uint64_t renew_ns(const Host *host)
 static StoreHost own_row(const Host *host)
 {
     StoreHost row = host->own_load;
-    row.draining = host->stopping || host->draining;
+    row.draining = host->stopping || host->draining || host->config.no_worlds;
     if (host_has_peers(host) && !host_lease_may_take(host)) {
         row.memory = PLACEMENT_LOAD_MAX; // others first
     }
@@ -80,6 +80,31 @@ void host_lease_peer_wrote(Host *host, uint64_t wrote_ns)
     }
 }
 
+// Nothing of what it held runs any more.
+bool host_lease_has_stopped(const Host *host)
+{
+    bool is_running = false;
+    for (uint32_t i = 0; host->lease_lost && !is_running && i < host->world_count; i++) {
+        is_running = hosted_has_process(host->worlds[i]);
+    }
+    return host->lease_lost && !is_running;
+}
+
+// Its renewals are refused, and nobody else has its name: others ended its row. What it held may be
+// theirs by now, so it begins anew: nothing that was said to or of the old boot counts for it.
+static void begin_anew(Host *host)
+{
+    if (host->config.remote || host->stopping || !host_lease_has_stopped(host)) {
+        return;
+    }
+    host->config.outside.random(host->config.outside.user, host->config.boot,
+                                sizeof host->config.boot);
+    host_log(host, LOG_WARN, "host", "the row of this host was ended by others: it begins anew");
+    host->lease_lost = host->has_row = false;
+    host->renewed_ns = host->renew_next_ns = host->peers_write_ns = 0;
+    host->writable_ns = host_now(host);
+}
+
 void host_lease_answer(Host *host, const StoreCompletion *done)
 {
     const uint64_t sent = host->renew_sent_ns;
@@ -104,8 +129,17 @@ void host_lease_answer(Host *host, const StoreCompletion *done)
         lose(host, host->config.remote
                        ? "the control plane refuses it: its key was revoked, another process uses "
                          "it, or the place has changed"
-                       : "another process uses this host's name");
+                       : "other hosts have ended its row, or another process uses this host's "
+                         "name");
+        if (host_has_peers(host) && !host->own_row_is_there) {
+            begin_anew(host);
+        }
     }
+}
+
+const uint8_t *host_boot(const Host *host)
+{
+    return host->config.boot;
 }
 
 bool host_lease_is_good(const Host *host)

@@ -66,8 +66,10 @@ void host_peers_answer(Host *host, const StoreCompletion *done)
     const uint32_t count = store_peers_read(done, rows, STORE_PEERS_MAX);
     host->peer_count = 0;
     host->peers_known = true;
+    host->own_row_is_there = false;
     for (uint32_t i = 0; i < count; i++) {
         if (is_own(host, &rows[i])) {
+            host->own_row_is_there = true;
             continue;
         }
         HostPeer *peer = &host->peers[host->peer_count++];
@@ -198,6 +200,16 @@ static uint32_t written_ms(const Host *host)
     return host_lease_is_good(host) && ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
+static void end_row(Host *host, const HostPeer *peer, const char *why)
+{
+    host_log(host, LOG_WARN, "host", "host %s %s: its row is ended, and its worlds can be taken",
+             peer->row.host_id, why);
+    if (store_host_end(host->config.store, peer->row.host_id, peer->row.boot,
+                       host_tag(TAG_HOST_END, NULL, 0)) == STATUS_OK) {
+        host->counts.peers_ended += 1;
+    }
+}
+
 static void probe_answered(Host *host, const HostAsk *ask, const HostPeerAnswer *answer)
 {
     HostPeer *peer = host_peer_find(host, NULL, ask->boot);
@@ -221,6 +233,10 @@ static void probe_answered(Host *host, const HostAsk *ask, const HostPeerAnswer 
     }
     if (is_gone && ask->relay == 0) {
         ask_witness(host, peer);
+    }
+    if (answer->result == PEER_ANSWERED && !is_gone && answer->refusal == REFUSED_ENDING &&
+        host_lease_is_good(host)) {
+        end_row(host, peer, "is cut off from the database and has stopped its worlds");
     }
 }
 
@@ -256,14 +272,7 @@ static void check_answered(Host *host, const HostAsk *ask, const HostPeerAnswer 
         answer->checked != PEER_REFUSED) {
         return;
     }
-    host_log(host, LOG_WARN, "host",
-             "host %s refuses connections, here and from another host: its row is ended, and its "
-             "worlds can be taken",
-             peer->row.host_id);
-    if (store_host_end(host->config.store, peer->row.host_id, peer->row.boot,
-                       host_tag(TAG_HOST_END, NULL, 0)) == STATUS_OK) {
-        host->counts.peers_ended += 1;
-    }
+    end_row(host, peer, "refuses connections, here and from another host");
 }
 
 static void run_answered(Host *host, const HostAsk *ask, const HostPeerAnswer *answer)
@@ -329,6 +338,7 @@ void host_peer_hear(Host *host, const HostPeerAsk *ask)
     HostPeerAnswer answer = {.result = PEER_ANSWERED};
     if (ask->kind == PEER_PROBE) {
         answer.written_ms = written_ms(host);
+        answer.refusal = host_lease_has_stopped(host) ? REFUSED_ENDING : REFUSED_NOT;
         answered(host, ask->tag, &answer);
     } else if (ask->kind == PEER_CHECK) {
         HostPeer *peer = host_peer_find(host, ask->host_id, ask->boot);
@@ -354,8 +364,17 @@ static bool can_take(const Host *host, const HostPeer *peer)
            peer->shunned_ns <= host_now(host) && peer->row.expires_unix_ms > host_unix_ms(host);
 }
 
-// NULL: ourselves.
-static HostPeer *least_loaded(Host *host)
+bool host_peers_can_take(const Host *host)
+{
+    bool can = false;
+    for (uint32_t i = 0; i < host->peer_count && !can; i++) {
+        can = can_take(host, &host->peers[i]);
+    }
+    return can;
+}
+
+// NULL: ourselves, if that can be.
+static HostPeer *least_loaded(Host *host, bool *can_be_here)
 {
     static PlacementHost all[STORE_PEERS_MAX + 1]; // a host has one thread
     const StoreHost *own = &host->own_load;
@@ -372,6 +391,7 @@ static HostPeer *least_loaded(Host *host)
     uint32_t random = 0;
     host->config.outside.random(host->config.outside.user, &random, sizeof random);
     const uint32_t chosen = placement_choose(all, host->peer_count + 1, random);
+    *can_be_here = chosen != UINT32_MAX;
     return chosen == 0 || chosen == UINT32_MAX ? NULL : &host->peers[chosen - 1];
 }
 
@@ -403,7 +423,13 @@ bool host_place_world(HostWorld *world)
         return true;
     }
     HostPeer *peer = last_holder(host, world);
-    peer = peer != NULL ? peer : least_loaded(host);
+    bool can_be_here = true;
+    peer = peer != NULL ? peer : least_loaded(host, &can_be_here);
+    if (peer == NULL && !can_be_here && host->peer_count > 0 &&
+        (host->draining || !host_lease_may_take(host) || !host_make_room(host, world))) {
+        host_place_again(world); // others are soon asked again, before we may take any
+        return true;
+    }
     HostAsk *ask = peer != NULL ? new_ask(host, PEER_RUN) : NULL;
     if (ask == NULL) {
         host->own_placed += 1;

@@ -9,8 +9,9 @@
 // A world that nobody runs goes to the least loaded host, which takes it by compare-and-set. A host
 // that refuses connections (its process is gone; silence proves nothing) is ended once two of its
 // peers have found that: its worlds can be taken at once. The fence keeps this safe if both were
-// wrong. What a peer says is believed as far as it could have done the same itself: they all write
-// to the same database.
+// wrong. A host that is cut off from the database stops its worlds, and its peers end its row when
+// it says so. Whose row was ended begins a new life with a new boot. What a peer says is believed
+// as far as it could have done the same itself: they all write to the same database.
 #pragma once
 
 #include "server/host/host.h"
@@ -37,9 +38,11 @@ typedef struct HostPeerAnswer {
     uint8_t boot[STORE_BOOT_BYTES]; // of who answered
     uint32_t written_ms;            // of PEER_PROBE: how long ago it sent its last good renewal
     HostPeerResult checked;         // of PEER_CHECK
-    HostRefusal refusal;            // of PEER_RUN; REFUSED_NOT: held says who runs it
-    StoreHeld held;                 // the same
-    uint32_t players;               // the same: who is there or on the way, if it is theirs
+    // Of PEER_RUN; REFUSED_NOT: held says who runs it. Of PEER_PROBE: REFUSED_ENDING says that it
+    // was cut off from the database and has stopped its worlds: its row can be ended at once.
+    HostRefusal refusal;
+    StoreHeld held;   // the same
+    uint32_t players; // the same: who is there or on the way, if it is theirs
 } HostPeerAnswer;
 
 #define HOST_PEER_MS  1500 // an answer that takes longer counts as silence, but for PEER_RUN

@@ -186,7 +186,8 @@ Status ticket_admit(UsedTickets *used, const TicketExpected *expected, const cha
     if (status != STATUS_OK) {
         return status;
     }
-    if (ticket.expires_unix_ms <= now_unix_ms || ticket.expires_unix_ms > now_unix_ms + TICKET_MS ||
+    if (ticket.expires_unix_ms <= now_unix_ms ||
+        ticket.expires_unix_ms > now_unix_ms + TICKET_MS + expected->ahead_ms ||
         ((ticket.flags & TICKET_DEBUG) != 0 && !expected->development)) {
         return STATUS_DENIED;
     }

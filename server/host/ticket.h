@@ -72,7 +72,11 @@ typedef struct TicketExpected {
     uint64_t epoch;
     const uint8_t *boot;
     bool development; // the debug flag is good here
+    // By how much the clock of who signed it may be ahead of ours: of another host on the same
+    // database, which both follow (clock_follow).
+    uint32_t ahead_ms;
 } TicketExpected;
+#define TICKET_PEER_AHEAD_MS 2000
 // STATUS_DENIED: of another world, epoch or boot, expired, or with a flag it may not have.
 // STATUS_EXISTS: used before. STATUS_LIMIT: too many at once.
 MUST_USE Status ticket_admit(UsedTickets *used, const TicketExpected *expected, const char *text,

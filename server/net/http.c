@@ -209,7 +209,8 @@ static const HttpRefusal *find_refusal(HttpRequest *request, const char *method)
     static const HttpRefusal origin = {403, "origin", "this page may not ask here"};
     HttpServer *server = request->server;
     const char *host = http_header(request, "Host");
-    if (host != NULL && !http_site_answers(&server->site, host)) {
+    if (host != NULL && !http_site_answers(&server->site, host) &&
+        !http_site_answers(&server->own, host)) {
         count(server, &server->stats.misdirected);
         return &misdirected;
     }
@@ -470,7 +471,8 @@ static void check_routes(const HttpConfig *config)
 static bool read_names(HttpServer *server)
 {
     const HttpConfig *config = &server->config;
-    if (config->public_url != NULL && !http_site_parse(config->public_url, &server->site)) {
+    if ((config->public_url != NULL && !http_site_parse(config->public_url, &server->site)) ||
+        (config->host_url != NULL && !http_site_parse(config->host_url, &server->own))) {
         return false;
     }
     for (const char *const *at = config->trusted_proxies; at != NULL && *at != NULL; at++) {

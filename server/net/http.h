@@ -163,6 +163,13 @@ typedef struct HttpConfig {
     // Where players reach this server, "https://play.example": its host is an accepted Host, and
     // its origin an allowed Origin. NULL: only addresses and localhost are accepted as Host.
     const char *public_url;
+    // Where players reach this one of several servers with that public URL: also an accepted Host
+    // and an allowed Origin, and pages may connect to its siblings (other names of its domain) and
+    // to no other WebSocket. NULL: there is no other name.
+    const char *host_url;
+    // Whether pages of this origin may connect too, though no list has it; from any thread. May be
+    // NULL.
+    bool (*origin_is_known)(void *user, const char *origin);
     // Another site from which our pages may fetch, "https://cdn.example". NULL: none.
     const char *fetch_site;
     // Addresses or ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For is believed; ends with

@@ -21,7 +21,7 @@
 // With another site from which pages may fetch.
 #define STRICT_POLICY                                                                    \
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'%s%s%s; " \
-    "img-src 'self' blob: data:; connect-src 'self' ws: wss:%s%s; worker-src 'self'; "   \
+    "img-src 'self' blob: data:; connect-src 'self'%s%s%s; worker-src 'self'; "          \
     "object-src 'none'; base-uri 'none'; frame-ancestors%s; form-action 'self'"
 
 // The sites that may show the page inside theirs, each with a space before it, and our own pages
@@ -37,15 +37,34 @@ static void write_frames(const char *const *origins, char out[HTTP_FRAMES_BYTES]
     }
 }
 
+// Where pages may open WebSockets: anywhere, because a world may run on any machine; or, where
+// hosts have names ("https://a.play.example"), at every name of that domain.
+static void write_sockets(const HttpServer *server, char out[HTTP_SITE_BYTES + 16])
+{
+    const char *domain = strchr(server->own.name, '.');
+    const bool is_name = server->own.name[0] != '\0' && domain != NULL &&
+                         strchr(domain + 1, '.') != NULL &&
+                         strspn(server->own.name, "0123456789.") < strlen(server->own.name);
+    const bool is_https = strncmp(server->own.origin, "https:", 6) == 0;
+    const char *port = strchr(server->own.origin + (is_https ? 8 : is_name ? 7 : 0), ':');
+    if (is_name) {
+        snprintf(out, HTTP_SITE_BYTES + 16, " %s://*%s%s", is_https ? "wss" : "ws", domain,
+                 port != NULL ? port : "");
+    } else {
+        snprintf(out, HTTP_SITE_BYTES + 16, " ws: wss:");
+    }
+}
+
 static void write_policy(const HttpServer *server, const char *nonce, const char *const *frames,
                          char out[HTTP_POLICY_BYTES])
 {
     const char *site = server->config.fetch_site;
     const bool has_nonce = nonce != NULL;
-    char framed[HTTP_FRAMES_BYTES];
+    char framed[HTTP_FRAMES_BYTES], sockets[HTTP_SITE_BYTES + 16];
     write_frames(frames, framed);
+    write_sockets(server, sockets);
     const int bytes = snprintf(out, HTTP_POLICY_BYTES, STRICT_POLICY, has_nonce ? " 'nonce-" : "",
-                               has_nonce ? nonce : "", has_nonce ? "'" : "",
+                               has_nonce ? nonce : "", has_nonce ? "'" : "", sockets,
                                site != NULL ? " " : "", site != NULL ? site : "", framed);
     ASSERT(bytes > 0 && bytes < HTTP_POLICY_BYTES); // http_start checks the site
 }

@@ -331,6 +331,9 @@ HttpOriginRule http_origin_rule(const HttpRequest *request)
     const HttpConfig *config = &request->server->config;
     return (HttpOriginRule){.origins = config->origins,
                             .own = request->server->site.origin,
+                            .host = request->server->own.origin,
+                            .is_known = config->origin_is_known,
+                            .user = config->user,
                             .same_host = config->origin_same_host};
 }
 

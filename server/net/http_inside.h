@@ -39,7 +39,7 @@ struct HttpDeferred {
 
 struct HttpServer {
     HttpConfig config;
-    HttpSite site;
+    HttpSite site, own; // by the public URL, and by the host URL
     HttpPeerRange trusted[HTTP_TRUSTED_PROXIES_MAX];
     uint32_t trusted_count;
     struct MHD_Daemon *daemon;

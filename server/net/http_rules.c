@@ -456,10 +456,15 @@ static bool origin_is_own(const char *origin, const char *host)
            strncasecmp(theirs.text, ours.text, ours.bytes) == 0 && name_is_fixed(&ours);
 }
 
+static bool is_same_origin(const char *ours, const char *origin)
+{
+    return ours != NULL && ours[0] != '\0' && strcasecmp(ours, origin) == 0;
+}
+
 bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const char *host)
 {
     if (origin == NULL || (rule->same_host && origin_is_own(origin, host)) ||
-        (rule->own != NULL && rule->own[0] != '\0' && strcasecmp(rule->own, origin) == 0)) {
+        is_same_origin(rule->own, origin) || is_same_origin(rule->host, origin)) {
         return true;
     }
     for (const char *const *item = rule->origins; item != NULL && *item != NULL; item++) {
@@ -467,7 +472,7 @@ bool http_rules_origin(const HttpOriginRule *rule, const char *origin, const cha
             return true;
         }
     }
-    return false;
+    return rule->is_known != NULL && rule->is_known(rule->user, origin);
 }
 
 // --- upgrades -----------------------------------------------------------------------------------

@@ -102,6 +102,9 @@ HttpRange http_rules_range(const char *range, const char *if_range, uint64_t tot
 typedef struct HttpOriginRule {
     const char *const *origins; // ends with NULL; may itself be NULL
     const char *own;            // the public URL's origin; NULL or "": there is none
+    const char *host;           // the same of the host URL
+    bool (*is_known)(void *user, const char *origin); // others; may be NULL
+    void *user;
     bool same_host;
 } HttpOriginRule;
 

@@ -178,6 +178,7 @@ static Status make_host(Serve *serve)
         config.store_is_private = false;
         config.lease_ms = config.lease_ms != 0 ? config.lease_ms : SHARED_LEASE_MS;
         serve_peers_outside(&config.outside);
+        config.no_worlds = serve->config.role == SERVE_CONTROL;
     }
     if (serve_people(serve) != NULL) {
         config.outside.who = outside_who;
@@ -609,7 +610,9 @@ static void tell_address(Serve *serve)
     HttpSite site;
     char address[64], reached[320];
     link_address(serve->config.address, address);
-    if (serve->config.public_url != NULL && http_site_parse(serve->config.public_url, &site)) {
+    const char *url =
+        serve->config.host_url != NULL ? serve->config.host_url : serve->config.public_url;
+    if (url != NULL && http_site_parse(url, &site)) {
         snprintf(reached, sizeof reached, "ws%.280s", site.origin + strlen("http"));
     } else {
         snprintf(reached, sizeof reached, "ws://%s:%u", address, (unsigned)http_port(serve->http));

@@ -21,6 +21,13 @@
 #define SERVE_ORIGINS_MAX 16
 #define SERVE_PLACES_MAX  64
 
+// Of `sandlot up` on a database that several processes share.
+typedef enum ServeRole {
+    SERVE_BOTH,    // control plane and host: `sandlot up`
+    SERVE_CONTROL, // it runs no worlds: `sandlot control`
+    SERVE_HOST     // it runs worlds, and answers players of them and other hosts: `sandlot host`
+} ServeRole;
+
 typedef struct ServeConfig {
     const char *places[SERVE_PLACES_MAX + 1]; // folders; ends with NULL; the first is the default
     bool many;                                // any number of worlds; else one, of the first place
@@ -45,6 +52,9 @@ typedef struct ServeConfig {
     const char *embed_origins[SERVE_ORIGINS_MAX + 1]; // may show the game inside their pages
     // Where players reach it, "https://play.example"; NULL: by address.
     const char *public_url;
+    // Where this one of several hosts on a database is reached; NULL: as the public URL says.
+    const char *host_url;
+    ServeRole role;
     // Where scene and runes are too, "https://cdn.example" (`sandlot export-cdn`); NULL: nowhere.
     const char *cdn_base;
     // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.

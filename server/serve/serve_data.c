@@ -4,9 +4,11 @@
 #include "core/base/utf8.h"
 #include "server/build/place/place_home.h"
 #include "server/serve/publish/http_place.h"
+#include "server/serve/remote/serve_peer.h"
 #include "server/serve/serve_inside.h"
 #include "server/store/place/blob_postgres.h"
 #include "server/store/place/blob_s3.h"
+#include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
 
@@ -76,6 +78,12 @@ static bool is_link(const char *path)
     return lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
 }
 
+static uint64_t store_clock(void *user)
+{
+    (void)user;
+    return clock_unix_ms();
+}
+
 static Status open_store(Serve *serve)
 {
     char path[SERVE_PATH_BYTES], reason[256] = "";
@@ -89,6 +97,10 @@ static Status open_store(Serve *serve)
     StoreConfig config = store_config_default();
     config.path = serve->config.store != NULL ? serve->config.store : path;
     config.shared = serve->config.store != NULL;
+    config.unix_ms = store_clock;
+    if (serve->config.store != NULL) {
+        serve_clock_follow(serve->config.store);
+    }
     const Status status = store_open(&config, &serve->store, reason, sizeof reason);
     utf8_clean(reason); // SQLite names what it found, which in a damaged file can be any bytes
     if (status != STATUS_OK && serve->config.store != NULL) {

@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -22,9 +23,19 @@ uint64_t clock_ns(void)
     return now_ns(CLOCK_MONOTONIC);
 }
 
+static atomic_llong followed_ms; // 0: the machine's own clock
+
 uint64_t clock_unix_ms(void)
 {
-    return now_ns(CLOCK_REALTIME) / 1000000u;
+    const int64_t ahead = atomic_load_explicit(&followed_ms, memory_order_relaxed);
+    return ahead != 0 ? (uint64_t)((int64_t)(clock_ns() / 1000000u) + ahead)
+                      : now_ns(CLOCK_REALTIME) / 1000000u;
+}
+
+void clock_follow(int64_t unix_minus_monotonic_ms)
+{
+    ASSERT(unix_minus_monotonic_ms > 0);
+    atomic_store_explicit(&followed_ms, unix_minus_monotonic_ms, memory_order_relaxed);
 }
 
 void clock_sleep_until(uint64_t ns)

@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+import socket
+import threading
 from concurrent import futures
 
-from support import Closed, Player, check, run, wait_until
+from clock import clock_ahead
+from support import Closed, Player, WebSocket, check, run, wait_until
 from test_accounts import People
 from test_tools import Tool
 from test_up import SECRET, environment, sandlot_up
@@ -42,11 +45,11 @@ class Club:
             self.hosts.append(self.start(number))
         wait_until(lambda: all(self.load(host) is not None for host in self.hosts), "all are ready")
 
-    def start(self, number):
+    def start(self, number, *options, command="up", **variables):
         home = os.path.join(self.folder, f"host{number}")
         os.makedirs(os.path.join(home, "data"), exist_ok=True)
-        return People(self.program, home, "--store", self.url,
-                      variables={"SANDLOT_SECRET_KEY": SECRET})
+        return People(self.program, home, "--store", self.url, *options, command=command,
+                      variables={"SANDLOT_SECRET_KEY": SECRET, **variables})
 
     def operator(self):
         """The token of an account that operates all hosts; the link of the last one is good."""
@@ -92,8 +95,8 @@ def join(host, token, seconds=20.0, **wish):
         time.sleep(min(1.0, float(headers.get("Retry-After", 1))))
 
 
-def play(host, token, name, resume=None, **wish):
-    answer = join(host, token, **wish)
+def play(host, token, name, resume=None, seconds=20.0, **wish):
+    answer = join(host, token, seconds, **wish)
     player = Player(Address(answer), name=name, ticket=answer["ticket"], resume=resume)
     player.world_id = answer["world_id"]
     player.answer = answer
@@ -298,6 +301,166 @@ def test_what_operators_do_reaches_all(program, _, folder):
         print("known elsewhere after", " ".join(f"{one:.2f}" for one in took), "s")
         check(sum(took) < 1.2 * len(took), f"it took {took}")
     with_club(program, folder, work, 2)
+
+
+def socket_status(port, room, ticket, origin):
+    """Of a WebSocket from a page of that origin."""
+    link = WebSocket(port, f"/api/rooms/{room}/ws?token={ticket}", headers=[f"Origin: {origin}"])
+    link.close()
+    return link.status
+
+
+def test_control_apart_from_hosts(program, _, folder):
+    """Joins are answered by one that runs no worlds; hosts answer their players and nothing else. Pages
+    of one machine play at another."""
+    def work(club):
+        control = club.start(0, command="control")
+        hosts = [club.start(number, command="host") for number in (1, 2)]
+        club.hosts = [control, *hosts]
+        token = sign_in(control, "p0")
+        players = [play(control, token, "p0", seconds=60, place_id="place_island")]
+        for number in range(3):
+            one = sign_in(control, f"w{number}")
+            players.append(play(control, one, f"w{number}", seconds=60))
+        check({Address(one.answer).port for one in players} <= {host.port for host in hosts},
+              f"the control plane runs a world: {[one.answer for one in players]}")
+        for path in ("/join", "/register", "/api/places"):
+            status, _, body = hosts[0].request("POST", path, {})
+            check(status == 421 and b"control plane" in body, f"{path} says {status}: {body}")
+        status, _, body = hosts[0].request("GET", "/", headers={"Accept": "text/html"})
+        check(status in (404, 421), f"a page at a host: {status}")
+        at = Address(players[0].answer)
+        for origin, wanted in ((f"http://127.0.0.1:{control.port}", 101), (f"http://127.0.0.1:{at.port}", 101),
+                               ("http://stranger.example", 403), ("http://127.0.0.1:1", 403)):
+            ticket = join(control, token, world_id=players[0].world_id)["ticket"]
+            got = wait_until(lambda ticket=ticket, origin=origin, wanted=wanted:
+                             socket_status(at.port, at.room, ticket, origin) == wanted,
+                             f"{wanted} for a page of {origin}", 5)
+            check(got, origin)
+        control.kill()  # who plays goes on
+        before = wait_for_position(players[0])
+        players[0].walk(1.0)
+        check(distance(before, players[0].position()) > 0.5, "they cannot walk")
+    with_club(program, folder, work, 0)
+
+
+def test_a_host_with_a_wrong_clock(program, _, folder):
+    """An hour ahead it sees everybody's rows as expired, an hour late everybody sees its own so."""
+    def work(club):
+        ahead, late = (clock_ahead(folder, seconds) for seconds in (3600, -3600))
+        check(ahead and late, "there is no compiler")
+        club.hosts = [club.start(0), club.start(1, **ahead), club.start(2, **late)]
+        tokens = [sign_in(host, f"p{i}") for i, host in enumerate(club.hosts)]
+        players = [play(host, tokens[i], f"p{i}", seconds=60) for i, host in enumerate(club.hosts)]
+        where = [Address(player.answer).port for player in players]
+        for host, token in zip(club.hosts, tokens):  # tickets of one are good at the others
+            for player, port in zip(players, where):
+                answer = join(host, token, world_id=player.world_id)
+                check(Address(answer).port == port, f"another host runs it: {answer}")
+                Player(Address(answer), name="x", ticket=answer["ticket"])
+        lines = "\n".join(line for host in club.hosts for line in host.lines)
+        check("of the database's" in lines, "nobody says that a clock is wrong:\n" + lines)
+        check("lease" not in lines, "a lease was lost:\n" + lines)
+        club.hosts[1].stop(seconds=10)
+    with_club(program, folder, work, 0)
+
+
+class Tap:
+    """Stands before a host and keeps what others send to it."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.behind, self.heard = self.listener.getsockname()[1], None, []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            near = self.listener.accept()[0]
+            threading.Thread(target=self._pass, args=(near,), daemon=True).start()
+
+    def _pass(self, near):
+        try:
+            far = socket.create_connection(("127.0.0.1", self.behind))
+            threading.Thread(target=self._back, args=(far, near), daemon=True).start()
+            while data := near.recv(65536):
+                self.heard.append(data)
+                far.sendall(data)
+            far.close()
+        except (OSError, TypeError):
+            near.close()
+
+    @staticmethod
+    def _back(far, near):
+        try:
+            while data := far.recv(65536):
+                near.sendall(data)
+        except OSError:
+            pass
+        near.close()
+
+    def bodies(self):
+        """Of what hosts asked."""
+        text = b"".join(list(self.heard))
+        found = []
+        for part in text.split(b"POST /api/peers")[1:]:
+            head, _, rest = part.partition(b"\r\n\r\n")
+            length = re.search(rb"[Cc]ontent-[Ll]ength: (\d+)", head)
+            if length and len(rest) >= int(length[1]):
+                found.append(rest[:int(length[1])])
+        return found
+
+
+def test_peers_that_lie(program, _, folder):
+    """What hosts say to each other is recorded, repeated, changed and sent to others; a ticket for one
+    is shown at another."""
+    def work(club):
+        tap = Tap()
+        first = club.start(0, "--host-url", f"http://127.0.0.1:{tap.port}")
+        tap.behind = first.port
+        second = club.start(1)
+        club.hosts = [first, second]
+        heard = wait_until(lambda: len(tap.bodies()) > 3 and tap.bodies(), "hosts talk")
+
+        def post(host, body):
+            link = socket.create_connection(("127.0.0.1", host.port), timeout=20)
+            link.sendall(b"POST /api/peers HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                         b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            answer = b""
+            while data := link.recv(65536):
+                answer += data
+            link.close()
+            return int(answer.split(b" ", 2)[1])
+
+        body = heard[-1]
+        check(post(first, body) == 409, "a question is answered twice")
+        # To another host than it was asked of: its sender is no peer of itself, or it is for another boot.
+        check(post(second, body) in (401, 409), "a question to one host is answered by another")
+        for number in range(0, len(body), 3):
+            changed = body[:number] + bytes([body[number] ^ 1]) + body[number + 1:]
+            check(post(first, changed) in (400, 401, 409), f"changed at {number}, and answered")
+        for cut in (b"", body[:40], body[:-1], body + b"x", os.urandom(len(body)), bytes(1024)):
+            check(post(first, cut) in (400, 401, 409, 413), f"{cut[:20]} is answered")
+        # Tickets name the host that they are for.
+        token = sign_in(first, "p0")
+        answer = join(first, token, seconds=60, place_id="place_island")
+        other = next(host for host in (first, second)
+                     if host.port != (first.port if Address(answer).port == tap.port
+                                      else Address(answer).port))
+        at = Address(answer)
+        link = WebSocket(other.port, f"/api/rooms/{at.room}/ws?token={answer['ticket']}")
+        if link.status == 101:
+            try:
+                link.send(json.dumps({"v": 2, "kind": "session", "seq": 1, "feature": "session",
+                                      "action": "handshake", "payload": {"ticket": answer["ticket"]}}))
+                said = json.loads(link.receive())
+                check(said["kind"] == "error", f"a ticket for another host is good: {said}")
+            except Closed:
+                pass
+        link.close()
+        Player(at, name="p0", ticket=answer["ticket"])  # it was not used up
+        status, _, body = first.request("GET", "/readyz")
+        check(status == 200, f"{status}: {body}")
+    with_club(program, folder, work, 0)
 
 
 def wait_told(player):

@@ -38,10 +38,10 @@ def store_variables(folder, options):
 class Up(Host):
     """`sandlot up` as a process; `lines` are of its standard error, `said` of its standard output."""
 
-    def __init__(self, program, folder, *options, port="0", variables=None):
+    def __init__(self, program, folder, *options, port="0", variables=None, command="up"):
         self.lines, self.said = [], []
         self.process = subprocess.Popen(
-            [program, "up", "--allow-weak-jail", *(["--port", port] if port else []), *options],
+            [program, command, "--allow-weak-jail", *(["--port", port] if port else []), *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=environment(folder, **store_variables(folder, options), **(variables or {})))
         self.reader = threading.Thread(target=self._read, daemon=True)

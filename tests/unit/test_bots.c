@@ -16,11 +16,12 @@ TEST(urls)
 {
     BotsHttp http;
     CHECK_INT(bots_http_init(&http, "http://127.0.0.1:7777/x"), STATUS_OK);
-    CHECK(strcmp(http.host, "127.0.0.1") == 0 && strcmp(http.port, "7777") == 0);
+    CHECK(strcmp(http.servers[0].host, "127.0.0.1") == 0 &&
+          strcmp(http.servers[0].port, "7777") == 0);
     CHECK_INT(bots_http_init(&http, "ws://[::1]:80/a?b"), STATUS_OK);
-    CHECK(strcmp(http.host, "::1") == 0 && strcmp(http.port, "80") == 0);
+    CHECK(strcmp(http.servers[0].host, "::1") == 0 && strcmp(http.servers[0].port, "80") == 0);
     CHECK_INT(bots_http_init(&http, "http://host"), STATUS_OK);
-    CHECK(strcmp(http.port, "80") == 0);
+    CHECK(strcmp(http.servers[0].port, "80") == 0);
     static const char *const bad[] = {
         "http://", "http://:1", "http://a:", "http://a:x", "http://a:123456", "http://[::1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -142,7 +142,10 @@ TEST(a_ticket_is_good_once_for_its_world)
     CHECK_INT(ticket_admit(&used, &expected, text, bytes, NOW + TICKET_MS, &out), STATUS_DENIED);
     // One whose time is further off than any we give: a clock that was set back.
     CHECK_INT(ticket_admit(&used, &expected, text, bytes, NOW - 1, &out), STATUS_DENIED);
-    CHECK_OK(ticket_admit(&used, &expected, text, bytes, NOW, &out));
+    wrong = expected; // of another host, whose clock may be a little ahead
+    wrong.ahead_ms = 10;
+    CHECK_INT(ticket_admit(&used, &wrong, text, bytes, NOW - 11, &out), STATUS_DENIED);
+    CHECK_OK(ticket_admit(&used, &wrong, text, bytes, NOW - 10, &out));
     CHECK_INT(out.account, 42);
     CHECK_INT(ticket_admit(&used, &expected, text, bytes, NOW + 1, &out), STATUS_EXISTS);
     used_tickets_close(&used);

@@ -377,6 +377,27 @@ static bool is_given(const Settings *settings, SettingId id)
     return settings->values[id].text[0] != '\0';
 }
 
+// Several hosts on one database lead players to each other.
+static void check_hosts(Settings *settings)
+{
+    const char *host = settings_text(settings, SETTING_HOST);
+    const bool is_anywhere = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+    if (is_given(settings, SETTING_STORE) && is_anywhere && !is_given(settings, SETTING_HOST_URL) &&
+        !is_given(settings, SETTING_PUBLIC_URL)) {
+        settings_fault(settings,
+                       "%s: store: other hosts on this database must know where this one is; name "
+                       "it with --host-url, such as http://192.0.2.1:5000, or listen on one "
+                       "address with --host",
+                       settings->values[SETTING_STORE].origin);
+    }
+    if (is_given(settings, SETTING_HOST_URL) && !is_given(settings, SETTING_STORE)) {
+        settings_fault(settings,
+                       "%s: host_url is for several hosts on one database (store); where players "
+                       "reach this one is public_url",
+                       settings->values[SETTING_HOST_URL].origin);
+    }
+}
+
 // Issuers: what belongs together is there together.
 static void check_issuers(Settings *settings)
 {
@@ -442,6 +463,7 @@ Status settings_read(const SettingsSource *source, Settings **out)
     read_variables(settings, source);
     read_files(settings, config);
     check_together(settings);
+    check_hosts(settings);
     check_issuers(settings);
     check_blobs(settings);
     *out = settings;

@@ -339,10 +339,35 @@ static bool refuse_banned(const Serve *serve, const HttpRoute *route, HttpReques
     return true;
 }
 
+// A host apart from the control plane answers those who play in its worlds, other hosts, and
+// operators.
+static bool refuse_on_host(const Serve *serve, const HttpRoute *route, HttpRequest *request,
+                           HttpResponse *response)
+{
+    static const char *const answered[] = {
+        "/health",  "/api/health",     "/readyz",    "/metrics", "/blob/",
+        "/packed/", "/api/rooms/*/ws", "/api/peers", "/admin/",  "/login"};
+    for (size_t i = 0; i < sizeof answered / sizeof answered[0]; i++) {
+        if (strncmp(route->path, answered[i], strlen(answered[i])) == 0) {
+            return false;
+        }
+    }
+    char message[256];
+    const char *url = serve->config.public_url;
+    snprintf(message, sizeof message,
+             "this machine runs worlds and nothing else; ask the control plane%s%.128s",
+             url != NULL ? " at " : "", url != NULL ? url : "");
+    http_fail(request, response, 421, "misdirected", message);
+    return true;
+}
+
 bool serve_enter(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
     Entered *entered = NULL;
+    if (serve->config.role == SERVE_HOST && refuse_on_host(serve, route, request, response)) {
+        return false;
+    }
     if (serve->control == NULL) { // without accounts handlers decide, but for operators' routes
         if (serve_refuse_address(serve, route, request, response, NULL)) {
             return false;

@@ -604,6 +604,8 @@ Status serve_http_start(Serve *serve)
                                .connections_per_address_max = 64,
                                .sockets_per_address_max = HTTP_SOCKETS_PER_ADDRESS_MAX,
                                .public_url = serve->config.public_url,
+                               .host_url = serve->config.host_url,
+                               .origin_is_known = serve_peer_origin,
                                .fetch_site = serve->config.cdn_base,
                                .trusted_proxies = serve->config.trusted_proxies,
                                .loopback_unlimited = serve->development,

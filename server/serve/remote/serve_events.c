@@ -9,6 +9,7 @@
 #include "server/store/place/store_listing.h"
 #include "server/store/sql/postgres_listen.h"
 #include "server/store/world/store_event.h"
+#include "server/sys/clock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -158,11 +159,48 @@ static void read_events(struct ServeEvents *events)
     } while (count == AT_ONCE);
 }
 
+#define CLOCK_WARN_MS 2000
+
+// Leases, tickets and what hosts say to each other have times in them. The database's clock is
+// everybody's, so a machine whose own clock is wrong takes no worlds away from others.
+static void follow_clock(PgListener *listener, bool is_start)
+{
+    int64_t ahead = 0;
+    if (!postgres_listen_clock(listener, &ahead)) {
+        return;
+    }
+    const int64_t now = (int64_t)(clock_ns() / 1000000) + ahead;
+    const int64_t wrong = (int64_t)clock_unix_ms() - now;
+    if (wrong > CLOCK_WARN_MS || wrong < -CLOCK_WARN_MS) {
+        serve_log(LOG_WARN, "clock",
+                  is_start
+                      ? "the clock of this machine is %lld ms ahead of the database's, which is "
+                        "used instead; both should be set by NTP"
+                      : "the clock of the database has jumped by %lld ms; it is followed",
+                  (long long)(is_start ? wrong : -wrong));
+    }
+    clock_follow(ahead);
+}
+
+void serve_clock_follow(const char *url)
+{
+    PgListener *listener = postgres_listen(url);
+    if (listener != NULL) {
+        follow_clock(listener, true);
+        postgres_listen_close(listener);
+    }
+}
+
 static void *run(void *user)
 {
     struct ServeEvents *events = user;
+    uint64_t clock_ns_next = 0;
     while (!atomic_load(&events->ends)) {
         postgres_listen_wait(events->listener, events->wake, READ_MS, OFTEN_MS);
+        if (clock_ns() >= clock_ns_next) {
+            follow_clock(events->listener, false);
+            clock_ns_next = clock_ns() + READ_MS * UINT64_C(1000000);
+        }
         if (!atomic_load(&events->ends)) {
             read_events(events);
         }

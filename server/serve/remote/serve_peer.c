@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define THREADS    8
@@ -26,8 +27,13 @@ struct ServePeers {
     struct Question *done; // with their answers, for the main thread
     atomic_bool cancel;
     PeerNonces nonces; // the main thread's
+    _Atomic uint64_t warned_ns;
     struct ServeEvents *events;
     uint64_t work_us, looked_ns; // of all worlds, when the load was last told
+    // Where pages of other hosts come from, for the HTTP threads.
+    pthread_mutex_t origins_lock;
+    char (*origins)[HTTP_SITE_BYTES];
+    uint32_t origin_count;
 };
 
 // --- asking -------------------------------------------------------------------------------------
@@ -64,6 +70,21 @@ static void give_answers(void *user, void *what)
     }
 }
 
+#define WARN_NS (60 * UINT64_C(1000000000))
+
+// Two hosts with one URL, or a proxy that leads to any of them, look like this.
+static void warn_of_stranger(struct ServePeers *peers, const char *url)
+{
+    const uint64_t now = clock_ns();
+    uint64_t last = atomic_load(&peers->warned_ns);
+    if (now - last > WARN_NS && atomic_compare_exchange_strong(&peers->warned_ns, &last, now)) {
+        serve_log(LOG_WARN, "peers",
+                  "what answers at %s is not the host that says it is there; each host needs a URL "
+                  "of its own, by which the others reach it and no other (--host-url)",
+                  url);
+    }
+}
+
 static void send_question(void *user, bool is_cancelled)
 {
     Question *question = user;
@@ -81,10 +102,18 @@ static void send_question(void *user, bool is_cancelled)
                                             question->bytes, question->count, SERVE_PEER_BYTES);
     if (reply.is_refused) {
         question->answer.result = PEER_REFUSED;
-    } else if (reply.end == REMOTE_HTTP_ANSWERED && reply.status == 200 &&
-               peer_answer_read(question->key, question->nonce, reply.body, reply.bytes,
-                                &question->answer) != STATUS_OK) {
-        question->answer = (HostPeerAnswer){.result = PEER_SILENT};
+    } else if (reply.end == REMOTE_HTTP_ANSWERED) {
+        const Status status = reply.status == 200
+                                  ? peer_answer_read(question->key, question->nonce, reply.body,
+                                                     reply.bytes, &question->answer)
+                                  : STATUS_DENIED;
+        if (status != STATUS_OK) {
+            question->answer = (HostPeerAnswer){.result = PEER_SILENT};
+        }
+        // A host that has just begun is not known everywhere yet (401), or has another boot (409).
+        if (status != STATUS_OK && reply.status != 401 && reply.status != 409) {
+            warn_of_stranger(serve->peers, question->url);
+        }
     }
     free(reply.body);
     remote_http_destroy(http);
@@ -145,7 +174,7 @@ static void answer_peer(void *user, uint64_t tag, const HostPeerAnswer *answer)
 static void refuse_run(const Asked *asked, HostRefusal refusal)
 {
     HostPeerAnswer answer = {.result = PEER_ANSWERED, .refusal = refusal};
-    memcpy(answer.boot, asked->serve->boot, sizeof answer.boot);
+    memcpy(answer.boot, host_boot(asked->serve->host), sizeof answer.boot);
     answer_peer(asked->serve, (uint64_t)(uintptr_t)asked, &answer);
 }
 
@@ -201,7 +230,7 @@ static bool hear(void *user, HttpDeferred *deferred, HttpResponse *response)
                   "no host with this key has a valid row; try again");
         return true;
     }
-    const bool is_ours = memcmp(envelope.receiver, serve->boot, sizeof envelope.receiver) == 0;
+    const bool is_ours = memcmp(envelope.receiver, host_boot(serve->host), STORE_BOOT_BYTES) == 0;
     if (!peer_nonce_use(&serve->peers->nonces, &envelope, clock_unix_ms()) ||
         (!is_ours && asked->ask.kind != PEER_PROBE)) {
         http_fail(request, response, 409, "again",
@@ -350,10 +379,42 @@ static uint32_t memory_permille(void)
     return total > 0 && available <= total ? (uint32_t)((total - available) * 1000 / total) : 0;
 }
 
+static void note_origins(Serve *serve)
+{
+    struct ServePeers *peers = serve->peers;
+    HttpSite site;
+    pthread_mutex_lock(&peers->origins_lock);
+    peers->origin_count = 0;
+    for (uint32_t i = 0; i < host_peer_count(serve->host) && i < STORE_PEERS_MAX; i++) {
+        const char *address = host_peer_at(serve->host, i)->address;
+        char url[STORE_ADDRESS_BYTES + 8];
+        snprintf(url, sizeof url, "http%s", strncmp(address, "ws", 2) == 0 ? address + 2 : "");
+        if (http_site_parse(url, &site)) {
+            memcpy(peers->origins[peers->origin_count++], site.origin, sizeof site.origin);
+        }
+    }
+    pthread_mutex_unlock(&peers->origins_lock);
+}
+
+bool serve_peer_origin(void *user, const char *origin)
+{
+    struct ServePeers *peers = ((Serve *)user)->peers;
+    bool is_known = false;
+    if (peers != NULL) {
+        pthread_mutex_lock(&peers->origins_lock);
+        for (uint32_t i = 0; i < peers->origin_count && !is_known; i++) {
+            is_known = strcasecmp(peers->origins[i], origin) == 0;
+        }
+        pthread_mutex_unlock(&peers->origins_lock);
+    }
+    return is_known;
+}
+
 static void tell_load(void *user, StoreHost *out)
 {
     Serve *serve = user;
     struct ServePeers *peers = serve->peers;
+    note_origins(serve);
     const uint64_t now = clock_ns();
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t work_us = 0;
@@ -391,10 +452,14 @@ Status serve_peers_open(Serve *serve)
     }
     serve->peers = calloc(1, sizeof *serve->peers);
     const WorkPoolConfig pool = {.thread_count = THREADS};
-    if (serve->peers != NULL) {
-        pthread_mutex_init(&serve->peers->lock, NULL);
+    if (serve->peers == NULL) {
+        return STATUS_LIMIT;
     }
-    return serve->peers != NULL ? work_pool_create(&pool, &serve->peers->pool) : STATUS_LIMIT;
+    pthread_mutex_init(&serve->peers->lock, NULL);
+    pthread_mutex_init(&serve->peers->origins_lock, NULL);
+    serve->peers->origins = calloc(STORE_PEERS_MAX, sizeof *serve->peers->origins);
+    return serve->peers->origins != NULL ? work_pool_create(&pool, &serve->peers->pool)
+                                         : STATUS_LIMIT;
 }
 
 Status serve_peers_start(Serve *serve)
@@ -421,6 +486,8 @@ void serve_peers_close(Serve *serve)
             free(left);
         }
         pthread_mutex_destroy(&serve->peers->lock);
+        pthread_mutex_destroy(&serve->peers->origins_lock);
+        free(serve->peers->origins);
     }
     free(serve->peers);
     serve->peers = NULL;

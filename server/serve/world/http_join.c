@@ -523,6 +523,10 @@ void serve_server_name(const Serve *serve, const HttpRequest *request, char *out
 {
     HttpSite site;
     const char *name = http_header(request, "Host");
+    if (serve->config.host_url != NULL && http_site_parse(serve->config.host_url, &site)) {
+        snprintf(out, bytes, "ws%.280s", site.origin + strlen("http"));
+        return; // the public URL leads to any of the hosts
+    }
     if (serve->config.public_url != NULL && http_site_parse(serve->config.public_url, &site) &&
         (http_is_forwarded(request) || is_name_of(&site, name))) {
         snprintf(out, bytes, "ws%.280s", site.origin + strlen("http")); // http: ws, https: wss

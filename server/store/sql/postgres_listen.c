@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/store/sql/postgres_listen.h"
 
+#include "server/store/sql/postgres_hosts.h"
 #include "server/sys/clock.h"
 
 #include <libpq-fe.h>
@@ -9,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECT_MS 1500
+#define CONNECT_MS     700
+#define PARAMETERS_MAX 48
+
+#define CLOCK_MS 500 // an answer that takes longer says too little about the time
 
 struct PgListener {
     char *url;
-    PGconn *conn; // NULL: none
+    PGconn *conn;  // NULL: none
+    uint32_t host; // of those in the URL, the one that is tried next
 };
 
 PgListener *postgres_listen(const char *url)
@@ -53,20 +58,47 @@ static bool wait_for(int fd, short what, int wake_fd, uint64_t until_ns)
     return poll(both, 2, ms) > 0 && both[0].revents == 0;
 }
 
-static bool connect_to(PgListener *listener, int wake_fd)
+// With several hosts in a URL libpq waits for the first as long as it likes: so each is tried
+// alone.
+static PGconn *start_connecting(const char *url, uint32_t host)
 {
     // Whoever is gone without a word is noticed within some seconds.
-    static const char *const names[] = {"dbname",
-                                        "target_session_attrs",
-                                        "fallback_application_name",
-                                        "keepalives_idle",
-                                        "keepalives_interval",
-                                        "keepalives_count",
-                                        NULL};
-    const char *const values[] = {listener->url, "read-write", "sandlot", "2", "1", "2", NULL};
+    static const char *const ours[][2] = {{"target_session_attrs", "read-write"},
+                                          {"fallback_application_name", "sandlot"},
+                                          {"keepalives_idle", "2"},
+                                          {"keepalives_interval", "1"},
+                                          {"keepalives_count", "2"}};
+    const char *names[PARAMETERS_MAX + 1] = {NULL}, *values[PARAMETERS_MAX + 1] = {NULL};
+    char items[3][256];
+    uint32_t count = 0;
+    PQconninfoOption *options = PQconninfoParse(url, NULL);
+    for (; count < sizeof ours / sizeof ours[0]; count++) { // what the URL says counts more
+        names[count] = ours[count][0];
+        values[count] = ours[count][1];
+    }
+    for (const PQconninfoOption *option = options;
+         option != NULL && option->keyword != NULL && count < PARAMETERS_MAX; option++) {
+        const int list = strcmp(option->keyword, "host") == 0       ? 0
+                         : strcmp(option->keyword, "hostaddr") == 0 ? 1
+                         : strcmp(option->keyword, "port") == 0     ? 2
+                                                                    : -1;
+        if (option->val != NULL) {
+            names[count] = option->keyword;
+            values[count++] =
+                list >= 0 ? postgres_list_item(option->val, host, items[list], sizeof items[list])
+                          : option->val;
+        }
+    }
+    PGconn *conn = options != NULL ? PQconnectStartParams(names, values, 0) : NULL;
+    PQconninfoFree(options);
+    return conn;
+}
+
+static bool connect_host(PgListener *listener, int wake_fd, uint32_t host)
+{
     const uint64_t until_ns = clock_ns() + CONNECT_MS * UINT64_C(1000000);
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
-    listener->conn = PQconnectStartParams(names, values, 1);
+    listener->conn = start_connecting(listener->url, host);
     while (listener->conn != NULL && PQstatus(listener->conn) != CONNECTION_BAD &&
            state != PGRES_POLLING_OK && state != PGRES_POLLING_FAILED &&
            wait_for(PQsocket(listener->conn), state == PGRES_POLLING_READING ? POLLIN : POLLOUT,
@@ -78,6 +110,18 @@ static bool connect_to(PgListener *listener, int wake_fd)
         leave(listener);
     }
     return listener->conn != NULL;
+}
+
+static bool connect_to(PgListener *listener, int wake_fd)
+{
+    const uint32_t count = postgres_host_count(listener->url);
+    for (uint32_t i = 0; i < count; i++) {
+        if (connect_host(listener, wake_fd, listener->host % count)) {
+            return true;
+        }
+        listener->host += 1;
+    }
+    return false;
 }
 
 // Takes what has come. True: one of it was a hint, or the answer to LISTEN, which says that what
@@ -118,4 +162,45 @@ void postgres_listen_wait(PgListener *listener, int wake_fd, uint32_t ms, uint32
             return;
         }
     }
+}
+
+bool postgres_listen_clock(PgListener *listener, int64_t *unix_minus_monotonic_ms)
+{
+    if (listener->conn == NULL && !connect_to(listener, -1)) {
+        return false;
+    }
+    const uint64_t until_ns = clock_ns() + CLOCK_MS * UINT64_C(1000000);
+    while (PQisBusy(listener->conn) && // the answer to LISTEN
+           wait_for(PQsocket(listener->conn), POLLIN, -1, until_ns)) {
+        (void)take(listener);
+        if (listener->conn == NULL) {
+            return false;
+        }
+    }
+    (void)take(listener);
+    const uint64_t begin_ns = clock_ns();
+    if (listener->conn == NULL ||
+        PQsendQuery(listener->conn,
+                    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint") != 1) {
+        return false;
+    }
+    int64_t unix_ms = 0;
+    bool is_over = false;
+    while (!is_over && wait_for(PQsocket(listener->conn), POLLIN, -1, until_ns) &&
+           PQconsumeInput(listener->conn) == 1) {
+        while (!is_over && !PQisBusy(listener->conn)) {
+            PGresult *result = PQgetResult(listener->conn);
+            is_over = result == NULL;
+            if (result != NULL && PQresultStatus(result) == PGRES_TUPLES_OK) {
+                unix_ms = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+            }
+            PQclear(result);
+        }
+    }
+    if (!is_over) {
+        leave(listener); // the answer may come later, and nobody waits for it
+    }
+    // The answer was made at some moment between.
+    *unix_minus_monotonic_ms = unix_ms - (int64_t)((begin_ns + clock_ns()) / 2 / 1000000);
+    return is_over && unix_ms > 0 && *unix_minus_monotonic_ms > 0;
 }

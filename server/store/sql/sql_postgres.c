@@ -13,6 +13,7 @@
 // connection locks that row: that waits for a backend that still works on the old transaction, and
 // the number then says whether it was stored.
 #define _GNU_SOURCE
+#include "server/store/sql/postgres_hosts.h"
 #include "server/store/sql/postgres_inside.h"
 
 #include "core/base/check.h"
@@ -116,28 +117,6 @@ static void add_parameter(Parameters *all, const char *name, const char *value)
     all->values[all->count++] = value;
 }
 
-// Number `at` of a list with commas; the last one if there are fewer.
-static const char *list_item(const char *list, uint32_t at, char *out, size_t out_bytes)
-{
-    const char *item = list;
-    for (const char *comma = strchr(item, ','); comma != NULL && at > 0;
-         comma = strchr(item, ','), at--) {
-        item = comma + 1;
-    }
-    const size_t bytes = strcspn(item, ",");
-    snprintf(out, out_bytes, "%.*s", (int)bytes, item);
-    return out;
-}
-
-static uint32_t list_count(const char *list)
-{
-    uint32_t count = 1;
-    for (const char *at = list; *at != '\0'; at++) {
-        count += *at == ',';
-    }
-    return count;
-}
-
 static bool read_parameters(Pg *pg, uint32_t host, Parameters *out, PQconninfoOption **memory)
 {
     char *error = NULL;
@@ -157,11 +136,11 @@ static bool read_parameters(Pg *pg, uint32_t host, Parameters *out, PQconninfoOp
             continue;
         }
         if (strcmp(name, "host") == 0) {
-            value = list_item(value, host, out->host, sizeof out->host);
+            value = postgres_list_item(value, host, out->host, sizeof out->host);
         } else if (strcmp(name, "hostaddr") == 0) {
-            value = list_item(value, host, out->hostaddr, sizeof out->hostaddr);
+            value = postgres_list_item(value, host, out->hostaddr, sizeof out->hostaddr);
         } else if (strcmp(name, "port") == 0) {
-            value = list_item(value, host, out->port, sizeof out->port);
+            value = postgres_list_item(value, host, out->port, sizeof out->port);
         } else if (strcmp(name, "options") == 0) {
             given = value;
             continue;
@@ -180,22 +159,6 @@ static bool read_parameters(Pg *pg, uint32_t host, Parameters *out, PQconninfoOp
     add_parameter(out, "fallback_application_name", "sandlot");
     add_parameter(out, "client_encoding", "SQL_ASCII"); // texts of errors are shown as they come
     return true;
-}
-
-static uint32_t host_count(Pg *pg)
-{
-    uint32_t count = 1;
-    PQconninfoOption *options = PQconninfoParse(pg->url, NULL);
-    for (const PQconninfoOption *option = options; option != NULL && option->keyword != NULL;
-         option++) {
-        if (option->val != NULL &&
-            (strcmp(option->keyword, "host") == 0 || strcmp(option->keyword, "hostaddr") == 0)) {
-            const uint32_t found = list_count(option->val);
-            count = found > count ? found : count;
-        }
-    }
-    PQconninfoFree(options);
-    return count;
 }
 
 static bool wait_socket(Pg *pg, short events, double deadline)
@@ -896,7 +859,7 @@ static SqlError open_url(Sql *sql, const char *url)
         return SQL_ERROR_DISK;
     }
     pg->mark->is_counted = false;
-    pg->host_count = host_count(pg);
+    pg->host_count = postgres_host_count(pg->url);
     return pg_connect(pg);
 }
 
