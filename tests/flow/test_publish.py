@@ -4,6 +4,7 @@ hostile packages, quotas, and what a kill at any moment leaves behind."""
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -58,7 +59,6 @@ def test_publish_command(program, places, folder):
         # It is played.
         player = enter(up, token=up.tokens["ann"], place_id=place_id)
         print(f"from the command to being in it: {time.monotonic() - began:.2f} s")
-        player.close()
         stranger = up.register("stranger")["session_token"]
         check(up.ask_join(stranger, place_id=place_id)[0] == 404, "it is private")
         check(page["title"] and page["visibility"] == "private", page)
@@ -66,6 +66,14 @@ def test_publish_command(program, places, folder):
         check((again["place_id"], again["revision_id"]) == (place_id, "r2"), again)
         page = up.good("GET", f"/api/places/{place_id}", who="ann")
         check((page["live"], page["beta"]) == ("r1", "r2"), page)
+        # Scripts that fail in a world that runs: who publishes them is told so, and why.
+        boom = os.path.join(place, "ServerScriptService", "Boom.lua")
+        with open(boom, "w", encoding="utf-8") as file:
+            file.write("task.wait() error('boom of the publisher')\n")
+        said = tool("publish", place)
+        check(re.search(r"world     world_\w+: rolled_back: .*Boom\.lua:1: boom of the publisher", said), said)
+        os.remove(boom)
+        player.close()
         # A mistake has its file and line, and nothing is sent.
         script = next(os.path.join(at, name) for at, _, names in os.walk(place) for name in names
                       if name.endswith(".lua") and ".sandlot" not in at)
@@ -73,7 +81,7 @@ def test_publish_command(program, places, folder):
             file.write("\nlocal = 1\n")
         wrong = tool("publish", place, code=1)
         check(f"{script}:" in wrong and "error" in wrong, wrong)
-        check(up.good("GET", f"/api/places/{place_id}", who="ann")["revisions"] == 2, "it was sent")
+        check(up.good("GET", f"/api/places/{place_id}", who="ann")["revisions"] == 3, "it was sent")
         check("did you mean --channel" in tool("publish", place, "--chanel", "x", code=2), "typo")
         up.stop()
     finally:
