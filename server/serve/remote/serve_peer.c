@@ -355,7 +355,7 @@ void serve_tell_kick(Serve *serve, uint64_t account, const char *where, const ch
         return;
     }
     event->serve = serve;
-    snprintf(event->text, sizeof event->text, "%" PRIu64 " %.64s %.60s", account,
+    snprintf(event->text, sizeof event->text, "%" PRIu64 " %.65s %.60s", account,
              where[0] != '\0' ? where : "-", reason);
     if (work_pool_submit(serve->peers->pool, put_kick, event) != STATUS_OK) {
         free(event);
