@@ -224,6 +224,19 @@ static void end_row(Host *host, const HostPeer *peer, const char *why)
     }
 }
 
+// A world that a host runs on request may take long to begin. But who does not even answer a probe
+// begins none: those who wait for it are told so.
+static void end_runs(Host *host, const uint8_t boot[STORE_BOOT_BYTES])
+{
+    for (uint32_t i = 0; i < HOST_ASKS_MAX; i++) {
+        const HostAsk *ask = &host->asks[i];
+        if (ask->is_open && ask->kind == PEER_RUN &&
+            memcmp(ask->boot, boot, STORE_BOOT_BYTES) == 0) {
+            host_peer_answer(host, ask->tag, &(HostPeerAnswer){.result = PEER_SILENT});
+        }
+    }
+}
+
 static void probe_answered(Host *host, const HostAsk *ask, const HostPeerAnswer *answer)
 {
     HostPeer *peer = host_peer_find(host, NULL, ask->boot);
@@ -241,6 +254,9 @@ static void probe_answered(Host *host, const HostAsk *ask, const HostPeerAnswer 
     }
     peer->is_refused = is_gone;
     peer->is_silent = answer->result == PEER_SILENT;
+    if (peer->is_silent) {
+        end_runs(host, ask->boot);
+    }
     const uint64_t ago = answer->written_ms * HOST_MS_NS, now = host_now(host);
     if (answer->result == PEER_ANSWERED && !is_gone && ago < now) {
         host_lease_peer_wrote(host, now - ago);
