@@ -278,6 +278,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
     config.host_url = text_or_null(settings, SETTING_HOST_URL);
     config.cdn_base = text_or_null(settings, SETTING_CDN_BASE);
     config.allow_weak_jail = settings_switch(settings, SETTING_ALLOW_WEAK_JAIL);
+    config.allow_patroni = settings_switch(settings, SETTING_ALLOW_PATRONI);
     config.has_open_registration =
         strcmp(settings_text(settings, SETTING_REGISTRATION), "open") == 0;
     const char *chat = settings_text(settings, SETTING_CHAT);

@@ -138,10 +138,39 @@ void host_set_address(Host *host, const char *address)
     snprintf(host->config.address, sizeof host->config.address, "%s", address);
 }
 
+// With other hosts on the same store there may be more worlds than fit here. One that is not used
+// here gives way: whoever names it later has it looked for in the store again.
+static Status reuse_slot(Host *host, const StoreWorld *row, HostWorld **out)
+{
+    for (uint32_t i = 0; host_has_peers(host) && i < HOST_WORLDS_MAX; i++) {
+        host->reuse_next = (host->reuse_next + 1) % HOST_WORLDS_MAX;
+        HostWorld *world = host->worlds[host->reuse_next];
+        if (!host_world_is_stopped(world) || world->waiting > 0 || world->has_lease ||
+            hosted_has_process(world) || world->asked != 0 || world->arriving > 0) {
+            continue;
+        }
+        if (world->row.world_id[0] != '\0') {
+            host_world_forget(world);
+        }
+        world->row = *row;
+        world->is_held = false;
+        world->elsewhere_ns = 0;
+        hosted_changed(world);
+        hosted_renew_place(world);
+        world->other_place = false;
+        if (row->world_id[0] != '\0') {
+            host_index_add(world);
+        }
+        *out = world;
+        return STATUS_OK;
+    }
+    return STATUS_LIMIT;
+}
+
 Status host_add_world(Host *host, const StoreWorld *row, HostWorld **out)
 {
     if (host->world_count == HOST_WORLDS_MAX) {
-        return STATUS_LIMIT;
+        return reuse_slot(host, row, out);
     }
     HostWorld *world = calloc(1, sizeof *world);
     if (world == NULL) {

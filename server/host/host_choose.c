@@ -45,9 +45,24 @@ bool hosted_is_empty(const HostWorld *world)
            hosted_player_count(world) == 0;
 }
 
+#define AWAY_KNOWN_NS (10 * HOST_SECOND_NS) // how long what a peer said of its players counts
+
+// With those at the host that runs it.
+static uint32_t known_players(const HostWorld *world)
+{
+    const bool is_away = !hosted_has_process(world) && world->elsewhere_ns != 0 &&
+                         host_now(world->host) - world->elsewhere_ns < AWAY_KNOWN_NS;
+    return hosted_player_count(world) + (is_away ? world->away_players : 0);
+}
+
 static bool has_room(const HostWorld *world)
 {
-    return hosted_player_count(world) < world->place->numbers.player_max;
+    return known_players(world) < world->place->numbers.player_max;
+}
+
+bool hosted_is_full_elsewhere(const HostWorld *world)
+{
+    return !hosted_has_process(world) && world->place != NULL && !has_room(world);
 }
 
 static bool has_accounts(const Host *host)
@@ -204,7 +219,7 @@ static HostWorld *choose(Host *host, const HostPlace *place, uint64_t account)
             continue;
         }
         const uint32_t score =
-            1 + 2 * hosted_player_count(world) + (world->state == WORLD_RUNNING ? 1 : 0);
+            1 + 2 * known_players(world) + (world->state == WORLD_RUNNING ? 1 : 0);
         if (score > best_score && !is_banned(host, account, world) &&
             !is_outdated_elsewhere(host, world)) {
             best = world;

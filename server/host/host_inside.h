@@ -270,6 +270,7 @@ struct Host {
     uint64_t writable_ns; // since when every renewal was good
     bool has_row;         // the host's row is in the store
     bool lease_lost;
+    uint32_t reuse_next;   // slot of a world that may give way to another one
     bool own_row_is_there; // somebody has a valid row of this name, as the list of peers says
     bool disk_refuses;     // the last save did not get to the disk, and that was said
 
@@ -404,7 +405,9 @@ void hosted_made(HostWorld *world, HostRefusal refusal); // whoever asked for it
 // Is there room for a process of it, perhaps because an empty world is stopped?
 bool host_make_room(Host *host, const HostWorld *world);
 bool host_account_is_in(const HostWorld *world, uint64_t account); // host_move.c
-uint32_t hosted_session_count(const HostWorld *world);             // who is connected or on the way
+uint32_t hosted_session_count(const HostWorld *world);
+bool hosted_is_full_elsewhere(const HostWorld *world); // as the host that runs it said // who is
+                                                       // connected or on the way
 bool hosted_is_empty(const HostWorld *world);
 
 // --- host_join.c --------------------------------------------------------------------------------

@@ -200,7 +200,13 @@ void host_joins_lead(HostWorld *world)
         return;
     }
     while (take_waiting(world->host, world, &join)) {
-        give_ticket(world, &join, &world->held);
+        // Who wants any world of the place gets another one, if this one is full there.
+        if (join.world[0] == '\0' && join.place[0] != '\0' && !join.for_peer &&
+            hosted_is_full_elsewhere(world)) {
+            host_join(world->host, &join);
+        } else {
+            give_ticket(world, &join, &world->held);
+        }
     }
 }
 

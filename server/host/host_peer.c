@@ -136,7 +136,7 @@ static HostAsk *new_ask(Host *host, HostPeerKind kind)
 }
 
 static void send_ask(Host *host, const HostPeer *peer, const HostAsk *ask, const StoreHost *about,
-                     const char *world_id)
+                     const char *world_id, const char *text)
 {
     HostPeerAsk out = {.kind = ask->kind, .tag = ask->tag};
     if (about != NULL) {
@@ -145,6 +145,9 @@ static void send_ask(Host *host, const HostPeer *peer, const HostAsk *ask, const
     }
     if (world_id != NULL) {
         snprintf(out.world_id, sizeof out.world_id, "%s", world_id);
+    }
+    if (text != NULL) {
+        snprintf(out.text, sizeof out.text, "%s", text);
     }
     host->counts.peers_asked += 1;
     host->config.outside.peer_ask(host->config.outside.user, &peer->row, &out);
@@ -158,7 +161,18 @@ static void probe(Host *host, HostPeer *peer, uint64_t relay)
         memcpy(ask->boot, peer->row.boot, sizeof ask->boot);
         ask->relay = relay;
         peer->probed_ns = host_now(host);
-        send_ask(host, peer, ask, NULL, NULL);
+        send_ask(host, peer, ask, NULL, NULL, NULL);
+    }
+}
+
+void host_peers_say(Host *host, const char *world, const char *text)
+{
+    for (uint32_t i = 0; i < host->peer_count; i++) {
+        HostAsk *ask = new_ask(host, PEER_SAY);
+        if (ask != NULL) {
+            memcpy(ask->boot, host->peers[i].row.boot, sizeof ask->boot);
+            send_ask(host, &host->peers[i], ask, NULL, world, text);
+        }
     }
 }
 
@@ -181,7 +195,7 @@ static void ask_witness(Host *host, HostPeer *about)
     HostAsk *ask = witness != NULL ? new_ask(host, PEER_CHECK) : NULL;
     if (ask != NULL) {
         memcpy(ask->boot, about->row.boot, sizeof ask->boot);
-        send_ask(host, witness, ask, &about->row, NULL);
+        send_ask(host, witness, ask, &about->row, NULL, NULL);
     }
 }
 
@@ -210,6 +224,19 @@ static void end_row(Host *host, const HostPeer *peer, const char *why)
     }
 }
 
+// A world that a host runs on request may take long to begin. But who does not even answer a probe
+// begins none: those who wait for it are told so.
+static void end_runs(Host *host, const uint8_t boot[STORE_BOOT_BYTES])
+{
+    for (uint32_t i = 0; i < HOST_ASKS_MAX; i++) {
+        const HostAsk *ask = &host->asks[i];
+        if (ask->is_open && ask->kind == PEER_RUN &&
+            memcmp(ask->boot, boot, STORE_BOOT_BYTES) == 0) {
+            host_peer_answer(host, ask->tag, &(HostPeerAnswer){.result = PEER_SILENT});
+        }
+    }
+}
+
 static void probe_answered(Host *host, const HostAsk *ask, const HostPeerAnswer *answer)
 {
     HostPeer *peer = host_peer_find(host, NULL, ask->boot);
@@ -227,6 +254,9 @@ static void probe_answered(Host *host, const HostAsk *ask, const HostPeerAnswer 
     }
     peer->is_refused = is_gone;
     peer->is_silent = answer->result == PEER_SILENT;
+    if (peer->is_silent) {
+        end_runs(host, ask->boot);
+    }
     const uint64_t ago = answer->written_ms * HOST_MS_NS, now = host_now(host);
     if (answer->result == PEER_ANSWERED && !is_gone && ago < now) {
         host_lease_peer_wrote(host, now - ago);
@@ -328,7 +358,7 @@ void host_peer_answer(Host *host, uint64_t tag, const HostPeerAnswer *answer)
         probe_answered(host, &ask, answer);
     } else if (ask.kind == PEER_CHECK) {
         check_answered(host, &ask, answer);
-    } else {
+    } else if (ask.kind == PEER_RUN) {
         run_answered(host, &ask, answer);
     }
 }
@@ -349,6 +379,9 @@ void host_peer_hear(Host *host, const HostPeerAsk *ask)
         } else {
             probe(host, peer, ask->tag);
         }
+    } else if (ask->kind == PEER_SAY) {
+        (void)host_announce(host, ask->world_id, ask->text);
+        answered(host, ask->tag, &answer);
     } else {
         HostJoin join = {.tag = ask->tag, .for_peer = true};
         snprintf(join.world, sizeof join.world, "%s", ask->world_id);
@@ -439,7 +472,7 @@ bool host_place_world(HostWorld *world)
     ask->world = world->number;
     world->asked = ask->tag;
     peer->placed += 1;
-    send_ask(host, peer, ask, NULL, world->row.world_id);
+    send_ask(host, peer, ask, NULL, world->row.world_id, NULL);
     return true;
 }
 

@@ -5,6 +5,7 @@
 //   PROBE   are you there, and can you write to the database?
 //   CHECK   is that third host there? Asked when it refused a connection
 //   RUN     run this world, or say who does
+//   SAY     tell the players of that world, or of all, what an operator announces
 //
 // A world that nobody runs goes to the least loaded host, which takes it by compare-and-set. A host
 // that refuses connections (its process is gone; silence proves nothing) is ended once two of its
@@ -16,14 +17,23 @@
 
 #include "server/host/host.h"
 
-typedef enum HostPeerKind { PEER_PROBE, PEER_CHECK, PEER_RUN, PEER_KIND_COUNT } HostPeerKind;
+typedef enum HostPeerKind {
+    PEER_PROBE,
+    PEER_CHECK,
+    PEER_RUN,
+    PEER_SAY,
+    PEER_KIND_COUNT
+} HostPeerKind;
+
+#define HOST_SAY_BYTES 257 // with its terminator
 
 typedef struct HostPeerAsk {
     HostPeerKind kind;
     uint64_t tag;                   // for the answer
     char host_id[65];               // of PEER_CHECK: about whom
     uint8_t boot[STORE_BOOT_BYTES]; // the same
-    char world_id[65];              // of PEER_RUN
+    char world_id[65];              // of PEER_RUN; of PEER_SAY, "": all
+    char text[HOST_SAY_BYTES];      // of PEER_SAY
 } HostPeerAsk;
 
 typedef enum HostPeerResult {
@@ -49,6 +59,8 @@ typedef struct HostPeerAnswer {
 #define HOST_RUN_MS   15000
 #define HOST_PROBE_MS 500 // how often each host looks for two others
 
+// Straight to all peers; one that does not hear it is not told again.
+void host_peers_say(Host *host, const char *world, const char *text);
 // The answer to outside.peer_ask; from the same thread as host_step.
 void host_peer_answer(Host *host, uint64_t tag, const HostPeerAnswer *answer);
 // A peer asks. Answered by outside.peer_answered, perhaps before this returns.

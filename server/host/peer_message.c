@@ -7,7 +7,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#define VERSION 1
+#define VERSION 2
 
 static void write_text(ByteWriter *writer, const char *text)
 {
@@ -17,9 +17,8 @@ static void write_text(ByteWriter *writer, const char *text)
     byte_write_bytes(writer, text, bytes);
 }
 
-static void read_text(ByteReader *reader, char *out, size_t capacity)
+static void read_chars(ByteReader *reader, size_t bytes, char *out, size_t capacity)
 {
-    const uint8_t bytes = byte_read_u8(reader);
     const uint8_t *text = byte_read_bytes(reader, bytes);
     if (reader->status != STATUS_OK) {
         return;
@@ -30,6 +29,12 @@ static void read_text(ByteReader *reader, char *out, size_t capacity)
     }
     memcpy(out, text, bytes);
     out[bytes] = '\0';
+}
+
+static void read_text(ByteReader *reader, char *out, size_t capacity)
+{
+    const uint8_t bytes = byte_read_u8(reader);
+    read_chars(reader, bytes, out, capacity);
 }
 
 static void read_fixed(ByteReader *reader, uint8_t *out, size_t bytes)
@@ -60,6 +65,8 @@ size_t peer_ask_write(const SigningKey *key, const PeerEnvelope *envelope, const
     write_text(&writer, ask->host_id);
     byte_write_bytes(&writer, ask->boot, sizeof ask->boot);
     write_text(&writer, ask->world_id);
+    byte_write_u16(&writer, (uint16_t)strlen(ask->text));
+    byte_write_bytes(&writer, ask->text, strlen(ask->text));
     return sign(key, &writer, out);
 }
 
@@ -80,6 +87,7 @@ Status peer_ask_read(const uint8_t *bytes, size_t count, PeerEnvelope *envelope,
     read_text(&reader, ask.host_id, sizeof ask.host_id);
     read_fixed(&reader, ask.boot, sizeof ask.boot);
     read_text(&reader, ask.world_id, sizeof ask.world_id);
+    read_chars(&reader, byte_read_u16(&reader), ask.text, sizeof ask.text);
     if (byte_reader_finish(&reader) != STATUS_OK || version != VERSION || kind >= PEER_KIND_COUNT) {
         return STATUS_MALFORMED;
     }

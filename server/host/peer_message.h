@@ -1,9 +1,10 @@
 // What hosts of one store say to each other, as bytes: the body of `POST /api/peers` and of its
 // answer. Both are signed with Ed25519 by the key in the sender's row of `hosts`.
 //
-//   ask     u8 version 1 · u8 kind · 32 bytes key of the sender · 16 bytes boot of the receiver ·
-//           u64 unix ms · 16 bytes nonce · text host · 16 bytes boot · text world · 64 signature
-//   answer  u8 version 1 · 16 bytes nonce of the ask · u8 result · 16 bytes boot of the sender ·
+//   ask     u8 version 2 · u8 kind · 32 bytes key of the sender · 16 bytes boot of the receiver ·
+//           u64 unix ms · 16 bytes nonce · text host · 16 bytes boot · text world · u16 count and
+//           text to say · 64 signature
+//   answer  u8 version 2 · 16 bytes nonce of the ask · u8 result · 16 bytes boot of the sender ·
 //           u32 written, ms ago · u8 checked · u8 refusal · u64 epoch · 16 bytes boot · text
 //           address · u32 players · 64 signature
 //

@@ -60,6 +60,7 @@ typedef struct ServeConfig {
     // Proxies whose X-Forwarded-For is believed, "10.0.0.0/8"; ends with NULL.
     const char *trusted_proxies[HTTP_TRUSTED_PROXIES_MAX + 1];
     bool allow_weak_jail;
+    bool allow_patroni; // a database that it manages is used nevertheless
     // A host of a control plane on another machine (serve_remote.h): no places, no data.
     const char *control_plane; // its address; NULL: this is none
     const char *world;         // id or room code; made if there is none

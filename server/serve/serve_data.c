@@ -98,8 +98,8 @@ static Status open_store(Serve *serve)
     config.path = serve->config.store != NULL ? serve->config.store : path;
     config.shared = serve->config.store != NULL;
     config.unix_ms = store_clock;
-    if (serve->config.store != NULL) {
-        serve_clock_follow(serve->config.store);
+    if (serve->config.store != NULL && !serve_clock_follow(serve)) {
+        return STATUS_DENIED;
     }
     const Status status = store_open(&config, &serve->store, reason, sizeof reason);
     utf8_clean(reason); // SQLite names what it found, which in a damaged file can be any bytes

@@ -259,12 +259,15 @@ class Club:
         double = self.databases.primary().ask(DOUBLE, "sandlot")
         check(double == "0", f"{double} writes of two hosts")
 
-    def fault(self, name, begin, end, seconds=0.0):
-        """Lets something fail, mends it, and waits until all is well. Gives the longest gap."""
+    def fault(self, name, begin, end, seconds=0.0, until=None):
+        """Lets something fail, mends it some time later, or when something has happened, and waits until
+        all is well. Gives the longest gap."""
         since = time.monotonic()
         print(f"  {name}", flush=True)
         begin()
         time.sleep(seconds)
+        if until:
+            self.databases.wait(until, f"what follows from the {name}")
         end()
         self.wait_back()
         back = time.monotonic() - since
@@ -281,13 +284,19 @@ class Club:
 
     # --- what fails ---
 
+    def takes_over(self, node):
+        other = self.databases.other(node)
+        return lambda: other.ask("SELECT pg_is_in_recovery()", seconds=3) == "f"
+
     def kill_primary(self):
         node = self.databases.primary()
-        return self.fault(f"kill -9 of the primary, {node.address}", node.kill, node.start, 14)
+        return self.fault(f"kill -9 of the primary, {node.address}", node.kill, node.start, 2,
+                          self.takes_over(node))
 
     def freeze_primary(self):
         node = self.databases.primary()
-        return self.fault(f"freeze of the primary, {node.address}", node.freeze, node.thaw, 18)
+        return self.fault(f"freeze of the primary, {node.address}", node.freeze, node.thaw, 2,
+                          self.takes_over(node))
 
     def kill_host(self):
         host = self.owner(self.rng.choice(self.worlds))
@@ -346,21 +355,13 @@ def end(club, gaps, limit=GAP_S):
 
 def test_machines_fail(program, _, folder):
     def work(club):
-        gaps = []
+        gaps, pairs = [], club.pairs()
         for _ in range(FAULTS):
             gaps += [club.kill_host(), club.freeze_host(), club.kill_primary(), club.freeze_primary()]
+            # In the short form the pair that hurts: a host with a world, and the database.
+            gaps.append(club.cut(*next(pairs)) if FAULTS > 1 else
+                        club.cut(club.owner(club.worlds[0]).number, club.databases.primary().number))
         end(club, gaps)
-    with_club(program, folder, work)
-
-
-def test_machines_cut_off(program, _, folder):
-    def work(club):
-        pairs = club.pairs()
-        if FAULTS > 1:
-            chosen = [next(pairs) for _ in range(FAULTS)]
-        else:  # the one that hurts: a host with a world, and the database
-            chosen = [(club.owner(club.worlds[0]).number, club.databases.primary().number)]
-        end(club, [club.cut(*pair) for pair in chosen])
     with_club(program, folder, work)
 
 

@@ -15,6 +15,7 @@ from concurrent import futures
 from clock import clock_ahead
 from support import Closed, Player, WebSocket, check, run, wait_until
 from test_accounts import People
+from test_admin import heard
 from test_tools import Tool
 from test_up import SECRET, environment, sandlot_up
 
@@ -246,6 +247,20 @@ def test_one_secret_for_all(program, _, folder):
     with_club(program, folder, work, 1)
 
 
+def test_patroni_is_refused(program, _, folder):
+    """What it lost when a frozen leader thawed had been acknowledged."""
+    with postgres.Running() as server:
+        with subprocess.Popen(server.psql() + ["-c", "SELECT pg_sleep(600)"],
+                              env=dict(os.environ, PGAPPNAME="Patroni")) as manager:
+            wait_until(lambda: server.ask("SELECT count(*) FROM pg_stat_activity WHERE "
+                                          "application_name = 'Patroni'").strip() == "1", "it is there")
+            _, text = sandlot_up(program, folder, "--allow-weak-jail", "--port", "0", "--store",
+                                 server.url(), "--data", os.path.join(folder, "data"), code=1,
+                                 variables={"SANDLOT_SECRET_KEY": SECRET})
+            check("managed by Patroni" in text and "pg_auto_failover" in text, text)
+            manager.kill()
+
+
 def test_an_owner_that_says_nothing(program, _, folder):
     """Nobody knows whether it runs its world: whoever asks is told to ask again in a second."""
     def work(club):
@@ -292,6 +307,14 @@ def test_what_operators_do_reaches_all(program, _, folder):
             act("PUT", "/admin/settings", {"registration": value},
                 lambda value=value: setting("registration") == value)
         act("PUT", "/admin/settings", {"chat": "off"}, lambda: setting("chat") == "off")
+        # What is announced at one host is heard in worlds of the other, straight from it.
+        listener = play(second, sign_in(second, "ann"), "ann", place_id="place_island")
+        teller = first if club.owner(listener.answer) is second else second
+        listener.walk(1.0)  # by then its host knows that somebody is there
+        status, _, text = teller.request("POST", "/admin/announce", {"text": "back in a minute"},
+                                         headers=headers)
+        check(status == 200, f"announce says {status}: {text}")
+        check(heard(listener, "back in a minute"), f"nobody hears it: {listener.events}")
         token = second.register("cat")["session_token"]
         player = play(second, token, "cat", place_id="place_island")
         act("POST", "/admin/ban", {"account": "cat", "reason": "x"},

@@ -7,6 +7,7 @@ Every process that is started here is ended by its own id, and every namespace a
 import glob
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -199,27 +200,18 @@ class Node:
             self.process.wait(SECONDS)
 
 
-# How soon a node counts as dead. The values that pg_auto_failover has otherwise make a failover take
-# twice as long.
-MONITOR_OPTIONS = """
-fsync = off
-shared_buffers = '16MB'
-pgautofailover.health_check_period = 1000
-pgautofailover.health_check_timeout = 1500
-pgautofailover.health_check_max_retries = 2
-pgautofailover.health_check_retry_delay = 500
-pgautofailover.node_considered_unhealthy_timeout = 5000
-pgautofailover.primary_demote_timeout = 4000
-pgautofailover.startup_grace_period = 3000
-"""
-NODE_OPTIONS = """
-shared_buffers = '32MB'
-wal_sender_timeout = '4s'
-wal_receiver_timeout = '4s'
-wal_retrieve_retry_interval = '500ms'
-"""
-TIMEOUTS = {"timeout.network_partition_timeout": 8, "timeout.prepare_promotion_catchup": 5,
-            "timeout.prepare_promotion_walreceiver": 2, "timeout.postgresql_restart_failure_timeout": 5}
+CONTRIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "contrib")
+
+
+def contrib(name):
+    """What operators are told to use."""
+    with open(os.path.join(CONTRIB, name), encoding="utf-8") as file:
+        return "\n" + file.read()
+
+
+MONITOR_OPTIONS = contrib("pg-monitor.conf") + "fsync = off\nshared_buffers = '16MB'\n"
+NODE_OPTIONS = contrib("pg-node.conf") + "shared_buffers = '32MB'\n"
+TIMEOUTS = re.findall(r"^# +pg_autoctl config set (\S+) (\d+)$", NODE_OPTIONS, re.MULTILINE)
 
 
 class Databases:
@@ -247,8 +239,8 @@ class Databases:
         node = Node(self.network, number, f"{self.folder}/node{number}", "postgres", "--monitor", url,
                     "--name", f"node{number}", "--pg-hba-lan")
         node.configure(NODE_OPTIONS)
-        for name, value in TIMEOUTS.items():
-            node.autoctl("config", "set", name, str(value))
+        for name, value in TIMEOUTS:
+            node.autoctl("config", "set", name, value)
         self.nodes.append(node)
         node.start()
         states = ("single",) if len(self.nodes) == 1 else ("primary", "secondary")

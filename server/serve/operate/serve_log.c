@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static LogFormat log_format = LOG_FORMAT_TEXT;
@@ -85,7 +86,9 @@ static bool may_print(void)
 void serve_log_request(void *user, const HttpAnswered *answered)
 {
     (void)user;
-    const LogLevel level = answered->status >= 500 ? LOG_WARN : LOG_INFO;
+    // Hosts ask each other some times a second, as long as they run.
+    const bool is_peer = answered->status < 400 && strcmp(answered->path, "/api/peers") == 0;
+    const LogLevel level = answered->status >= 500 ? LOG_WARN : is_peer ? LOG_DEBUG : LOG_INFO;
     if (log_format == LOG_FORMAT_TEXT || level < log_level_min) {
         return;
     }

@@ -338,6 +338,9 @@ void serve_kick_from_place(Serve *serve, uint64_t account, const char *place_id,
         }
     }
     (void)host_kick_from_place(serve->host, account, place_id, reason);
+    char where[66];
+    snprintf(where, sizeof where, "@%.64s", place_id);
+    serve_tell_kick(serve, account, where, reason);
 }
 
 RemoteTold serve_announce(Serve *serve, const char *where, const char *text)
@@ -345,6 +348,7 @@ RemoteTold serve_announce(Serve *serve, const char *where, const char *text)
     const RemoteOrder order = order_of(ORDER_ANNOUNCE, 0, text);
     RemoteTold told = tell(serve, where, &order);
     told.told += host_announce(serve->host, where, text);
+    host_peers_say(serve->host, where, text);
     return told;
 }
 

@@ -32,6 +32,7 @@ struct ServeEvents {
 
 // --- on the main thread -------------------------------------------------------------------------
 
+// "ACCOUNT WHERE REASON": a world, "@" and a place, or "-" for everywhere.
 static void kick(void *user, void *what)
 {
     Serve *serve = user;
@@ -41,8 +42,14 @@ static void kick(void *user, void *what)
     char *reason = strchr(where, ' ');
     if (account != 0 && reason != NULL) {
         *reason++ = '\0';
-        host_end_tickets(serve->host, account, strcmp(where, "-") == 0 ? "" : where);
-        (void)host_kick(serve->host, account, strcmp(where, "-") == 0 ? "" : where, reason);
+        const bool is_place = where[0] == '@';
+        where += is_place || strcmp(where, "-") == 0; // "-": everywhere
+        host_end_tickets(serve->host, account, where);
+        if (is_place) {
+            (void)host_kick_from_place(serve->host, account, where, reason);
+        } else {
+            (void)host_kick(serve->host, account, where, reason);
+        }
     }
     free(text);
 }
@@ -182,13 +189,25 @@ static void follow_clock(PgListener *listener, bool is_start)
     clock_follow(ahead);
 }
 
-void serve_clock_follow(const char *url)
+bool serve_clock_follow(const Serve *serve)
 {
-    PgListener *listener = postgres_listen(url);
+    PgListener *listener = postgres_listen(serve->config.store);
+    bool is_refused = false;
     if (listener != NULL) {
         follow_clock(listener, true);
+        is_refused = !serve->config.allow_patroni && postgres_listen_is_patroni(listener);
         postgres_listen_close(listener);
     }
+    if (is_refused) {
+        serve_log_failure(
+            serve->command,
+            "store: this database is managed by Patroni. When a frozen leader thawed, "
+            "Debian's Patroni 3.0.2 lost commits that it had acknowledged: hosts would "
+            "tell players that something is stored, and it is not. Use "
+            "pg_auto_failover (docs/OPERATIONS.md), or --allow-patroni if you have "
+            "tried that yours does better");
+    }
+    return !is_refused;
 }
 
 static void *run(void *user)

@@ -100,7 +100,8 @@ static void send_question(void *user, bool is_cancelled)
                            question->ask.kind == PEER_RUN ? HOST_RUN_MS : HOST_PEER_MS);
     RemoteHttpReply reply = remote_http_ask(http, "/api/peers", "application/octet-stream",
                                             question->bytes, question->count, SERVE_PEER_BYTES);
-    if (reply.is_refused) {
+    // 502 is what a proxy on its machine says when nobody listens behind it.
+    if (reply.is_refused || (reply.end == REMOTE_HTTP_ANSWERED && reply.status == 502)) {
         question->answer.result = PEER_REFUSED;
     } else if (reply.end == REMOTE_HTTP_ANSWERED) {
         const Status status = reply.status == 200
@@ -355,7 +356,7 @@ void serve_tell_kick(Serve *serve, uint64_t account, const char *where, const ch
         return;
     }
     event->serve = serve;
-    snprintf(event->text, sizeof event->text, "%" PRIu64 " %.64s %.60s", account,
+    snprintf(event->text, sizeof event->text, "%" PRIu64 " %.65s %.60s", account,
              where[0] != '\0' ? where : "-", reason);
     if (work_pool_submit(serve->peers->pool, put_kick, event) != STATUS_OK) {
         free(event);

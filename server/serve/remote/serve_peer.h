@@ -27,7 +27,8 @@ struct ServeEvents;
 // HttpConfig.origin_is_known: pages of the other hosts are ours too.
 bool serve_peer_origin(void *user, const char *origin);
 // From now on the clock of that database is this process's (clock_follow), if it answers.
-void serve_clock_follow(const char *url);
+// False: the database must not be used; the log says why.
+bool serve_clock_follow(const Serve *serve);
 MUST_USE Status serve_events_start(Serve *serve, struct ServeEvents **out);
 void serve_events_stop(struct ServeEvents *events); // NULL is allowed
 

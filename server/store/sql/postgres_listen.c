@@ -164,7 +164,8 @@ void postgres_listen_wait(PgListener *listener, int wake_fd, uint32_t ms, uint32
     }
 }
 
-bool postgres_listen_clock(PgListener *listener, int64_t *unix_minus_monotonic_ms)
+// The first column of the first row of the answer, as a number. False: there is none soon.
+static bool ask_number(PgListener *listener, const char *text, int64_t *out)
 {
     if (listener->conn == NULL && !connect_to(listener, -1)) {
         return false;
@@ -178,21 +179,18 @@ bool postgres_listen_clock(PgListener *listener, int64_t *unix_minus_monotonic_m
         }
     }
     (void)take(listener);
-    const uint64_t begin_ns = clock_ns();
-    if (listener->conn == NULL ||
-        PQsendQuery(listener->conn,
-                    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint") != 1) {
+    if (listener->conn == NULL || PQsendQuery(listener->conn, text) != 1) {
         return false;
     }
-    int64_t unix_ms = 0;
-    bool is_over = false;
+    bool is_over = false, is_found = false;
     while (!is_over && wait_for(PQsocket(listener->conn), POLLIN, -1, until_ns) &&
            PQconsumeInput(listener->conn) == 1) {
         while (!is_over && !PQisBusy(listener->conn)) {
             PGresult *result = PQgetResult(listener->conn);
             is_over = result == NULL;
             if (result != NULL && PQresultStatus(result) == PGRES_TUPLES_OK) {
-                unix_ms = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+                *out = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+                is_found = true;
             }
             PQclear(result);
         }
@@ -200,7 +198,29 @@ bool postgres_listen_clock(PgListener *listener, int64_t *unix_minus_monotonic_m
     if (!is_over) {
         leave(listener); // the answer may come later, and nobody waits for it
     }
+    return is_over && is_found;
+}
+
+bool postgres_listen_clock(PgListener *listener, int64_t *unix_minus_monotonic_ms)
+{
+    int64_t unix_ms = 0;
+    if (listener->conn == NULL && !connect_to(listener, -1)) { // that is no part of the time
+        return false;
+    }
+    const uint64_t begin_ns = clock_ns();
+    const bool is_told = ask_number(
+        listener, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", &unix_ms);
     // The answer was made at some moment between.
     *unix_minus_monotonic_ms = unix_ms - (int64_t)((begin_ns + clock_ns()) / 2 / 1000000);
-    return is_over && unix_ms > 0 && *unix_minus_monotonic_ms > 0;
+    return is_told && unix_ms > 0 && *unix_minus_monotonic_ms > 0;
+}
+
+bool postgres_listen_is_patroni(PgListener *listener)
+{
+    int64_t count = 0;
+    return ask_number(listener,
+                      "SELECT count(*) FROM pg_stat_activity WHERE application_name ILIKE "
+                      "'patroni%'",
+                      &count) &&
+           count > 0;
 }
