@@ -391,7 +391,11 @@ static void lock_batch(Sql *sql, const JobList *batch)
 static RunResult resolve(Sql *sql)
 {
     const struct timespec pause = {0, RESOLVE_STEP_MS * 1000000l};
-    for (uint32_t waited = 0; waited < RESOLVE_MS; waited += RESOLVE_STEP_MS) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    // By the clock: asking can take seconds itself.
+    for (const time_t end = now.tv_sec + RESOLVE_MS / 1000; now.tv_sec <= end;
+         clock_gettime(CLOCK_MONOTONIC, &now)) {
         const SqlOutcome outcome = sql_resolve(sql);
         sql_clear(sql);
         if (outcome != SQL_OUTCOME_UNKNOWN) {

@@ -82,12 +82,12 @@ struct Pg {
     uint32_t fresh_count;
     // The transaction.
     bool is_open;     // BEGIN is queued or sent
-    bool is_sent;     // there was a flight
+    bool is_sent;     // there was a flight since the mark was queued
     bool has_written; // the mark is in it
     bool is_locked, has_changed;
     uint64_t changes, flights, connects;
     uint8_t writer_id[16];
-    uint64_t mark_number; // of the last transaction that is stored
+    uint64_t mark_number; // of the last transaction that wrote
     PgStatement *roll_back, *mark, *read_mark, *raise, *lock, *lock_places;
     // Rows that wait (postgres_rows.c).
     PgTable tables[PG_TABLES_MAX];
