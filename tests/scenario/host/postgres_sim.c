@@ -33,6 +33,7 @@ typedef struct Fiber {
     uint8_t *stack;
     Store *store; // NULL: it has nothing to do
     bool is_dying;
+    uint64_t dead_us;        // how long it has slept since: for it alone time goes on
     const PGconn *waits_for; // NULL: for the time alone
     short events;
     uint64_t wake_us;
@@ -157,6 +158,7 @@ bool pg_sim_store(uint32_t client, Store *store, bool begins)
     if (fiber->store == NULL) {
         fiber->store = store;
         fiber->is_dying = false;
+        fiber->dead_us = 0;
     } else if (!may_go_on(fiber)) {
         return true;
     }
@@ -188,7 +190,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
     if (!sim.is_on || clock != CLOCK_MONOTONIC) {
         return __real_clock_gettime(clock, out);
     }
-    const uint64_t now_us = sim.now_us + 1000000;
+    const uint64_t dead_us = sim.current < CLIENTS_MAX ? sim.fibers[sim.current].dead_us : 0;
+    const uint64_t now_us = sim.now_us + dead_us + 1000000;
     *out = (struct timespec){(time_t)(now_us / 1000000), (long)(now_us % 1000000) * 1000};
     return 0;
 }
@@ -198,8 +201,11 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
     if (sim.current == CLIENTS_MAX) {
         return sim.is_on ? 0 : __real_nanosleep(pause, left);
     }
-    fiber_wait(NULL, 0,
-               sim.now_us + (uint64_t)pause->tv_sec * 1000000 + (uint64_t)pause->tv_nsec / 1000);
+    const uint64_t pause_us = (uint64_t)pause->tv_sec * 1000000 + (uint64_t)pause->tv_nsec / 1000;
+    fiber_wait(NULL, 0, sim.now_us + pause_us);
+    if (sim.fibers[sim.current].is_dying) {
+        sim.fibers[sim.current].dead_us += pause_us;
+    }
     return 0;
 }
 
