@@ -917,6 +917,7 @@ static void close_url(Sql *sql, bool keep_log)
         pg_statement_free(pg->raise);
         pg_statement_free(pg->lock);
         pg_statement_free(pg->lock_places);
+        pg_statement_free(pg->lock_worlds);
         free(pg->queue);
         free(pg->url);
         free(pg);
@@ -1027,5 +1028,6 @@ const SqlDriver sql_driver_postgres = {
     .resolve = resolve,
     .lock_all = lock_all,
     .lock_places = rows_lock_places,
+    .lock_worlds = rows_lock_worlds,
     .raise_heads = rows_raise_heads,
 };

@@ -19,6 +19,7 @@ static void add_postgres(PgSimCounts *sum, const PgSimCounts *counts)
     sum->late += counts->late;
     sum->lock_waits += counts->lock_waits;
     sum->lock_timeouts += counts->lock_timeouts;
+    sum->deadlocks += counts->deadlocks;
     sum->idle_ended += counts->idle_ended;
     sum->failovers += counts->failovers;
     sum->freezes += counts->freezes;
@@ -28,13 +29,14 @@ static void print_postgres(const PgSimCounts *sum)
 {
     printf(
         "PostgreSQL: %llu flights, %llu commits, %llu answers lost, %llu late flights, %llu waits "
-        "for a lock, %llu of them in vain, %llu idle transactions ended, %llu failovers, %llu "
+        "for a lock, %llu of them in vain, %llu deadlocks, %llu idle transactions ended, %llu "
+        "failovers, %llu "
         "times frozen\n",
         (unsigned long long)sum->flights, (unsigned long long)sum->commits,
         (unsigned long long)sum->unknown, (unsigned long long)sum->late,
         (unsigned long long)sum->lock_waits, (unsigned long long)sum->lock_timeouts,
-        (unsigned long long)sum->idle_ended, (unsigned long long)sum->failovers,
-        (unsigned long long)sum->freezes);
+        (unsigned long long)sum->deadlocks, (unsigned long long)sum->idle_ended,
+        (unsigned long long)sum->failovers, (unsigned long long)sum->freezes);
 }
 
 static bool run(uint64_t seed, bool verbose, HostsResult *sum)

@@ -21,6 +21,7 @@
 #define TEXTS_MAX    1024
 #define ARRAYS_MAX   20
 #define LOCK_US      4000000u
+#define DEADLOCK_US  1000000u
 #define IDLE_US      10000000u
 #define BACKENDS_MAX 256
 
@@ -34,6 +35,7 @@ typedef enum TextKind {
     TEXT_RELEASE,
     TEXT_LOCK, // pg_advisory_xact_lock($1)
     TEXT_LOCK_PLACES,
+    TEXT_LOCK_WORLDS,
     TEXT_FOR_UPDATE,
     TEXT_NUMBER // of the catalogue
 } TextKind;
@@ -66,6 +68,7 @@ struct Backend {
     uint32_t change_count, change_max, savepoint;
     ServerFlight *flight, *answer;
     uint64_t wait_since_us, idle_since_us, commit_us;
+    const Backend *waits_for; // NULL: nobody
 };
 
 typedef struct RowLock {
@@ -116,6 +119,7 @@ static bool lock_take(Backend *backend, uint64_t key)
 {
     for (uint32_t i = 0; i < server.lock_count; i++) {
         if (server.locks[i].key == key) {
+            backend->waits_for = server.locks[i].owner;
             return server.locks[i].owner == backend;
         }
     }
@@ -269,6 +273,9 @@ static TextKind kind_of(const char *text)
                  {"SAVEPOINT", TEXT_SAVEPOINT},
                  {"RELEASE", TEXT_RELEASE},
                  {"SELECT pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
+                 {"SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) ORDER BY world_id "
+                  "FOR UPDATE",
+                  TEXT_LOCK_WORLDS},
                  {"SELECT pg_advisory_xact_lock(", TEXT_LOCK},
                  {"SELECT CASE WHEN to_regclass", TEXT_NUMBER},
                  {"SELECT count(*) FROM pg_attribute", TEXT_NUMBER}};
@@ -617,6 +624,36 @@ static ServerResult *number_result(int64_t number)
     return result;
 }
 
+// In the order of their ids; those before the one that is waited for are held.
+static bool lock_worlds(Backend *backend, const ServerStatement *from)
+{
+    const char *ids[64], *at = from->values[0] + 20;
+    const uint32_t count = read_u32(from->values[0] + 12);
+    uint32_t sorted = 0;
+    ASSERT(count <= 64);
+    for (; sorted < count; sorted++, at += 4 + read_u32(at)) {
+        uint32_t to = sorted;
+        for (; to > 0; to--) {
+            const uint32_t a = read_u32(at), b = read_u32(ids[to - 1]);
+            const int order = memcmp(at + 4, ids[to - 1] + 4, a < b ? a : b);
+            if (order > 0 || (order == 0 && a >= b)) {
+                break;
+            }
+            ids[to] = ids[to - 1];
+        }
+        ids[to] = at;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        Hash64 hash = HASH64_INIT;
+        hash_u64(&hash, table_number("world_head"));
+        hash_bytes(&hash, ids[i] + 4, read_u32(ids[i]));
+        if (!lock_take(backend, hash.state)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void begin_work(const Backend *backend)
 {
     exec("SAVEPOINT work");
@@ -668,6 +705,8 @@ static ServerResult *run_statement(Backend *backend, const ServerStatement *from
     case TEXT_LOCK_PLACES:
         is_ours = take_named_lock(backend, "places", "", 0);
         return is_ours ? number_result(0) : NULL;
+    case TEXT_LOCK_WORLDS:
+        return lock_worlds(backend, from) ? number_result(1) : NULL;
     case TEXT_NUMBER:
         return number_result(from->text->number);
     case TEXT_PLAIN:
@@ -675,6 +714,18 @@ static ServerResult *run_statement(Backend *backend, const ServerStatement *from
         break;
     }
     return run_plain(backend, from);
+}
+
+static bool is_deadlock(const Backend *backend)
+{
+    const Backend *at = backend;
+    for (uint32_t i = 0; i < BACKENDS_MAX && at != NULL && at->wait_since_us != 0; i++) {
+        at = at->waits_for;
+        if (at == backend) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void skip_rest(Backend *backend)
@@ -710,11 +761,14 @@ static bool run_next(Backend *backend, uint64_t now_us, uint64_t commit_us)
     if (result == NULL && !backend->is_committing) {
         server_counts.lock_waits += backend->wait_since_us == 0;
         backend->wait_since_us = backend->wait_since_us == 0 ? now_us : backend->wait_since_us;
-        if (now_us - backend->wait_since_us < LOCK_US) {
+        const uint64_t waited_us = now_us - backend->wait_since_us;
+        const bool is_dead = waited_us >= DEADLOCK_US && is_deadlock(backend);
+        if (waited_us < LOCK_US && !is_dead) {
             return false;
         }
-        server_counts.lock_timeouts += 1;
-        result = make_result(SERVER_ERROR, "55P03");
+        server_counts.lock_timeouts += !is_dead;
+        server_counts.deadlocks += is_dead;
+        result = make_result(SERVER_ERROR, is_dead ? "40P01" : "55P03");
     }
     if (result == NULL) {
         return false;

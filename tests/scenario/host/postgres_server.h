@@ -62,6 +62,6 @@ BackendState backend_step(Backend *backend, uint64_t now_us, uint64_t commit_us)
 ServerFlight *backend_answer(Backend *backend); // the flight that is done; the caller's
 
 typedef struct ServerCounts {
-    uint64_t commits, lock_waits, lock_timeouts, idle_ended;
+    uint64_t commits, lock_waits, lock_timeouts, deadlocks, idle_ended;
 } ServerCounts;
 extern ServerCounts server_counts;

@@ -399,6 +399,7 @@ const PgSimCounts *pg_sim_counts(void)
     sim.counts.commits = server_counts.commits;
     sim.counts.lock_waits = server_counts.lock_waits;
     sim.counts.lock_timeouts = server_counts.lock_timeouts;
+    sim.counts.deadlocks = server_counts.deadlocks;
     sim.counts.idle_ended = server_counts.idle_ended;
     return &sim.counts;
 }

@@ -20,8 +20,8 @@
 #include "server/store/store.h"
 
 typedef struct PgSimCounts {
-    uint64_t flights, commits, unknown, late, lock_waits, lock_timeouts, idle_ended, failovers,
-        freezes;
+    uint64_t flights, commits, unknown, late, lock_waits, lock_timeouts, deadlocks, idle_ended,
+        failovers, freezes;
 } PgSimCounts;
 
 void pg_sim_open(Rng *rng, uint32_t clients);
