@@ -137,7 +137,10 @@ void peers_step(Hosts *hosts)
             deliver(hosts, letter);
         } else if (letter->is_used && letter->due_us == UINT64_MAX &&
                    hosts->hosts[letter->to].host == NULL) {
-            letter->is_used = false; // it died before it answered
+            // It died before it answered: its side closes the connection.
+            letter->is_answer = true;
+            letter->answer = (HostPeerAnswer){.result = PEER_SILENT};
+            letter->due_us = hosts->now_us;
         }
     }
     for (uint32_t i = 0; i < hosts->host_count; i++) {
