@@ -319,11 +319,11 @@ static void translate_arrays(ServerText *out, char *text, size_t bytes)
     for (uint32_t i = 0; i < out->count; i++) {
         number += out->types[i] > 1000;
     }
-    char *word = strtok(names, ", ");
+    char *rest = names, *word = names[0] != '\0' ? strsep(&rest, ",") : NULL;
     for (uint32_t i = 0; i < number; i++) {
         at += (size_t)snprintf(source + at, sizeof source - at, "%sc%u%s%s", i > 0 ? ", " : "",
                                i + 1, word != NULL ? " AS " : "", word != NULL ? word : "");
-        word = word != NULL ? strtok(NULL, ", ") : NULL;
+        word = word != NULL ? strsep(&rest, ",") : NULL; // a blank before it does no harm
     }
     snprintf(source + at, sizeof source - at, "%s FROM temp.arrays)",
              word != NULL ? ", number" : "");
