@@ -4,6 +4,8 @@
 #include "server/host/host_inside.h"
 #include "server/host/placement.h"
 
+#define RETRY_NS (500 * HOST_MS_NS) // after a renewal that failed
+
 // Parts of the lease on a database that others use too. It may fail over, and is away for some
 // seconds then, for everybody: worlds go on for as long as nobody can take them. If a peer can
 // write, it is we who are cut off, and we stop soon. Of 30 s: renewed every 3, late after 6,
@@ -125,6 +127,8 @@ void host_lease_answer(Host *host, const StoreCompletion *done)
     }
     host->counts.renewals_failed += 1;
     host->writable_ns = host_now(host); // not before the next one
+    // A database that is away for 20 s of a lease of 30 s must find us trying when it is back.
+    host->renew_next_ns = host_now(host) + RETRY_NS;
     if (done->status == STATUS_DENIED) {
         lose(host, host->config.remote
                        ? "the control plane refuses it: its key was revoked, another process uses "

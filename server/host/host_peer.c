@@ -363,6 +363,24 @@ void host_peer_answer(Host *host, uint64_t tag, const HostPeerAnswer *answer)
     }
 }
 
+static const PlacementHost *list_hosts(Host *host);
+
+// Whoever asks us to run a world knows how much we had to do some seconds ago; several may have
+// chosen us since.
+static bool is_over(Host *host, const char *world_id)
+{
+    const HostWorld *world = host_world(host, world_id);
+    if (world != NULL && (world->has_lease || world->state != WORLD_STOPPED)) {
+        return false; // it is here
+    }
+    StoreHost own = host->own_load;
+    host->config.outside.load(host->config.outside.user, &own);
+    const uint32_t load = placement_load(own.memory, own.tick, own.worlds, 0);
+    const uint32_t worlds = own.worlds > 0 ? own.worlds : 1;
+    const PlacementHost *all = list_hosts(host);
+    return placement_is_over(all + 1, host->peer_count, load, load / worlds);
+}
+
 void host_peer_hear(Host *host, const HostPeerAsk *ask)
 {
     HostPeerAnswer answer = {.result = PEER_ANSWERED};
@@ -381,6 +399,9 @@ void host_peer_hear(Host *host, const HostPeerAsk *ask)
         }
     } else if (ask->kind == PEER_SAY) {
         (void)host_announce(host, ask->world_id, ask->text);
+        answered(host, ask->tag, &answer);
+    } else if (is_over(host, ask->world_id)) {
+        answer.refusal = REFUSED_FULL; // the next one
         answered(host, ask->tag, &answer);
     } else {
         HostJoin join = {.tag = ask->tag, .for_peer = true};
@@ -406,12 +427,11 @@ bool host_peers_can_take(const Host *host)
     return can;
 }
 
-// NULL: ourselves, if that can be.
-static HostPeer *least_loaded(Host *host, bool *can_be_here)
+// Ourselves first, so that of equals it is ourselves; then the peers.
+static const PlacementHost *list_hosts(Host *host)
 {
     static PlacementHost all[STORE_PEERS_MAX + 1]; // a host has one thread
     const StoreHost *own = &host->own_load;
-    // First, so that of equals it is ourselves.
     all[0] = (PlacementHost){
         .load = placement_load(own->memory, own->tick, own->worlds, host->own_placed),
         .can_take = !host->draining && host_lease_may_take(host) && host_has_room(host, NULL)};
@@ -421,9 +441,16 @@ static HostPeer *least_loaded(Host *host, bool *can_be_here)
                                                             peer->row.worlds, peer->placed),
                                      .can_take = can_take(host, peer)};
     }
+    return all;
+}
+
+// NULL: ourselves, if that can be.
+static HostPeer *least_loaded(Host *host, uint32_t tries, bool *can_be_here)
+{
+    const PlacementHost *all = list_hosts(host);
     uint32_t random = 0;
     host->config.outside.random(host->config.outside.user, &random, sizeof random);
-    const uint32_t chosen = placement_choose(all, host->peer_count + 1, random);
+    const uint32_t chosen = placement_choose(all, host->peer_count + 1, random, tries);
     *can_be_here = chosen != UINT32_MAX;
     return chosen == 0 || chosen == UINT32_MAX ? NULL : &host->peers[chosen - 1];
 }
@@ -457,7 +484,7 @@ bool host_place_world(HostWorld *world)
     }
     HostPeer *peer = last_holder(host, world);
     bool can_be_here = true;
-    peer = peer != NULL ? peer : least_loaded(host, &can_be_here);
+    peer = peer != NULL ? peer : least_loaded(host, world->tries, &can_be_here);
     if (peer == NULL && !can_be_here && host->peer_count > 0 &&
         (host->draining || !host_lease_may_take(host) || !host_make_room(host, world))) {
         host_place_again(world); // others are soon asked again, before we may take any

@@ -37,7 +37,8 @@ static uint32_t at_rank(const PlacementHost *hosts, uint32_t count, uint32_t ran
     return UINT32_MAX;
 }
 
-uint32_t placement_choose(const PlacementHost *hosts, uint32_t count, uint32_t random)
+uint32_t placement_choose(const PlacementHost *hosts, uint32_t count, uint32_t random,
+                          uint32_t tries)
 {
     uint32_t candidates = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -46,6 +47,22 @@ uint32_t placement_choose(const PlacementHost *hosts, uint32_t count, uint32_t r
     if (candidates == 0) {
         return UINT32_MAX;
     }
-    const uint32_t part = candidates / PLACEMENT_PART;
+    const uint32_t part = candidates / PLACEMENT_PART >> (tries < 16 ? tries : 16);
     return at_rank(hosts, count, part > 1 ? random % part : 0);
+}
+
+bool placement_is_over(const PlacementHost *hosts, uint32_t count, uint32_t own, uint32_t world)
+{
+    uint64_t sum = own, candidates = 1;
+    bool another_has_less = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (hosts[i].can_take) {
+            sum += hosts[i].load;
+            candidates += 1;
+            another_has_less = another_has_less || hosts[i].load < own;
+        }
+    }
+    const uint64_t mean = sum / candidates;
+    const uint64_t tenth = mean + mean / 10, worlds = mean + world + world / 2;
+    return another_has_less && (uint64_t)own + world > (tenth > worlds ? tenth : worlds);
 }

@@ -355,11 +355,56 @@ static StoreDisk disk_of(const Sql *sql)
                                                : STORE_DISK_FAILED;
 }
 
+typedef bool (*JobFilter)(const Job *job);
+
+static bool writes_data(const Job *job)
+{
+    return job->type == JOB_REQUEST && !data_is_read(&job->request);
+}
+
+static bool takes_or_releases(const Job *job)
+{
+    return job->type == JOB_TAKE || job->type == JOB_RELEASE;
+}
+
+static bool has_world(const Job *job)
+{
+    return is_fenced(job) || takes_or_releases(job);
+}
+
+static uint32_t count_jobs(const JobList *batch, JobFilter filter)
+{
+    uint32_t count = 0;
+    for (const Job *job = batch->first; job != NULL; job = job->next) {
+        count += filter(job);
+    }
+    return count;
+}
+
+static void lock_by_world(Sql *sql, const JobList *batch, JobFilter filter,
+                          void (*lock)(Sql *sql, const char *const *world_ids, uint32_t count))
+{
+    const uint32_t count = count_jobs(batch, filter);
+    const char **worlds = count > 0 ? calloc(count, sizeof *worlds) : NULL;
+    uint32_t at = 0;
+    if (count > 0 && worlds == NULL) {
+        sql_fail(sql, SQL_ERROR_DISK);
+    }
+    for (const Job *job = batch->first; job != NULL && worlds != NULL; job = job->next) {
+        if (filter(job)) {
+            worlds[at++] = job->answer.world_id;
+        }
+    }
+    if (worlds != NULL) {
+        lock(sql, worlds, count);
+    }
+    free(worlds);
+}
+
 // What other hosts must not write meanwhile, in the same order everywhere and before any world is
 // fenced. Only an engine with several writers has such locks.
 static void lock_batch(Sql *sql, const JobList *batch)
 {
-    uint32_t count = 0;
     if (!sql_raises_heads(sql)) {
         return;
     }
@@ -367,23 +412,11 @@ static void lock_batch(Sql *sql, const JobList *batch)
         if (job->type == JOB_CALL || job->type == JOB_MAKE) {
             sql_lock_all(sql);
         }
-        count += job->type == JOB_REQUEST && !data_is_read(&job->request);
     }
-    const char **worlds = count > 0 ? calloc(count, sizeof *worlds) : NULL;
-    if (count > 0 && worlds == NULL) {
-        sql_fail(sql, SQL_ERROR_DISK);
-        return;
+    lock_by_world(sql, batch, writes_data, sql_lock_places);
+    if (count_jobs(batch, takes_or_releases) > 0) {
+        lock_by_world(sql, batch, has_world, sql_lock_worlds);
     }
-    count = 0;
-    for (const Job *job = batch->first; job != NULL; job = job->next) {
-        if (job->type == JOB_REQUEST && !data_is_read(&job->request)) {
-            worlds[count++] = job->answer.world_id;
-        }
-    }
-    if (count > 0) {
-        sql_lock_places(sql, worlds, count);
-    }
-    free(worlds);
 }
 
 // The COMMIT had no answer. Whoever tried the jobs again before knowing what became of it would do
@@ -391,7 +424,11 @@ static void lock_batch(Sql *sql, const JobList *batch)
 static RunResult resolve(Sql *sql)
 {
     const struct timespec pause = {0, RESOLVE_STEP_MS * 1000000l};
-    for (uint32_t waited = 0; waited < RESOLVE_MS; waited += RESOLVE_STEP_MS) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    // By the clock: asking can take seconds itself.
+    for (const time_t end = now.tv_sec + RESOLVE_MS / 1000; now.tv_sec <= end;
+         clock_gettime(CLOCK_MONOTONIC, &now)) {
         const SqlOutcome outcome = sql_resolve(sql);
         sql_clear(sql);
         if (outcome != SQL_OUTCOME_UNKNOWN) {

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PAGE_ROWS 64
+#define COMMIT_ROWS 1000 // whoever is killed begins again there
+#define PAGE_ROWS   64
 
 typedef struct Value {
     SqlType type;
@@ -337,7 +338,7 @@ static bool is_cancelled(const Moving *moving)
 static uint64_t walk(Moving *moving, bool writes)
 {
     Side *from = &moving->from, *to = &moving->to;
-    uint64_t written = 0;
+    uint64_t written = 0, commits = 1;
     from->row_count = from->hash = to->row_count = to->hash = 0;
     read_page(moving, from, true);
     read_page(moving, to, true);
@@ -371,6 +372,11 @@ static uint64_t walk(Moving *moving, bool writes)
             }
             to->at += 1;
         }
+        if (writes && written >= COMMIT_ROWS * commits) { // what is stored is not copied again
+            commits += 1;
+            sql_commit(&to->sql);
+            sql_begin(&to->sql);
+        }
         if (is_cancelled(moving)) {
             break;
         }
@@ -401,8 +407,7 @@ static Status move_table(Moving *moving, char *reason, size_t reason_bytes)
     }
     open_table(moving, &moving->from, false);
     open_table(moving, &moving->to, true);
-    // One transaction for a table; it is committed even when it was cancelled: what is there is
-    // not copied again.
+    // It is committed even when it was cancelled: what is there is not copied again.
     sql_begin(&moving->to.sql);
     const uint64_t written = walk(moving, true);
     free_page(&moving->from);

@@ -88,6 +88,11 @@ def needs_file():
         raise Skip("it is about SQLite's file")
 
 
+def blob_folder(data):
+    """Where the files of blobs are: the blobs themselves, or copies of what is on the server."""
+    return os.path.join(data, "blobs" if os.environ.get("STORE") != "postgres" else "blob-cache")
+
+
 class World:
     """`sandlot world` on any free port, with what it prints. Without a data folder everything is in
     the place's own .sandlot."""

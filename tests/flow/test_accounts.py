@@ -14,7 +14,7 @@ import time
 import urllib.parse
 
 from hosts import enter
-from support import PATIENCE, Closed, check, run, wait_until
+from support import PATIENCE, Closed, check, needs_file, run, wait_until
 from test_up import Up
 
 PASSWORD = "a fine long password"
@@ -565,6 +565,7 @@ def test_accounts_deletion_and_export(program, _places, folder):
 
 
 def test_accounts_stay_deleted_in_a_restored_backup(program, _places, folder):
+    needs_file()
     up = People(program, folder)
     data, backup, other = os.path.join(folder, "data"), folder + "/b.tar", folder + "/other"
     try:

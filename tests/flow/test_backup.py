@@ -18,7 +18,7 @@ import time
 
 from bots import Bots, write_meadow
 from hosts import Host
-from support import check, run, wait_until
+from support import check, needs_file, run, wait_until
 from test_up import Up
 
 SEED = int(os.environ.get("SANDLOT_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -69,6 +69,7 @@ def structures_in(data):
 
 def test_backup_while_bots_build(program, places, folder):
     """Everything that was called stored before the backup began is in the copy, and one can play on it."""
+    needs_file()
     print(f"seed {SEED}")
     place, data, other = write_meadow(folder, 32), folder + "/data", folder + "/other"
     backup, ledger = folder + "/backup.tar", folder + "/ledger"
@@ -152,6 +153,7 @@ def join_status(up, token):
 
 def test_restore_ends_sign_ins(program, places, folder):
     """Of the time of the backup, because some were ended since, and of the time after it."""
+    needs_file()
     data, other, backup = folder + "/data", folder + "/other", folder + "/b.tar"
     key = {"SECRET_KEY": "k" * 48}
     up = Up(program, folder, "--data", data, variables=key)
@@ -221,6 +223,7 @@ def timed(arguments):
 
 def test_backup_killed(program, places, folder):
     """At any moment: the file that was there before, or a whole new one."""
+    needs_file()
     data, backup = make_data(program, places, folder), folder + "/b.tar"
     rng, killed = random.Random(SEED), 0
     print(f"seed {SEED}")
@@ -241,6 +244,7 @@ def test_backup_killed(program, places, folder):
 
 def test_restore_killed(program, places, folder):
     """At any moment: no folder, or a whole one."""
+    needs_file()
     data, backup, other = make_data(program, places, folder), folder + "/b.tar", folder + "/other"
     rng, killed, whole = random.Random(SEED), 0, 0
     print(f"seed {SEED}")
@@ -302,6 +306,7 @@ def check_whole(path):
 
 def test_migration_killed(program, places, folder):
     """At any moment: the old database, or the new one with a whole copy of the old one beside it."""
+    needs_file()
     place, data, old = os.path.join(places, "island"), folder + "/data", folder + "/old.db"
     rng, schemas = random.Random(SEED), []
     print(f"seed {SEED}")
@@ -338,6 +343,7 @@ def test_migration_killed(program, places, folder):
 
 
 def test_backup_words(program, places, folder):
+    needs_file()
     data, backup = make_data(program, places, folder), folder + "/b.tar"
     text = sandlot(program, "backup", "--data", folder + "/none", backup, code=1)
     check("there is no sandlot.db in it; --data names the folder" in text, text)
@@ -381,6 +387,7 @@ def check_deletions(program, backup, folder):
 def test_upgrade_rebuilds_places(program, places, folder):
     """After an upgrade the cache may be of another program, or gone: places are built again. A database of
     a later program is refused with what to do."""
+    needs_file()
     data, place = folder + "/data", folder + "/island"
     shutil.copytree(os.path.join(places, "island"), place, ignore=shutil.ignore_patterns(".sandlot"))
     host = Host(program, [place], data)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from support import check, run, wait_until
+from support import check, needs_file, run, wait_until
 from test_accounts import People
 from test_drafts import SECRET, ask, creator, good, job_end
 
@@ -131,6 +131,7 @@ def test_blobs_of_several_places_in_one_answer(program, _places, folder):
 
 
 def blob_names(folder):
+    needs_file()
     found = set()
     for root, _, files in os.walk(os.path.join(folder, "data", "blobs")):
         found |= {os.path.basename(root) + name for name in files if len(os.path.basename(root)) == 2}
@@ -138,6 +139,7 @@ def blob_names(folder):
 
 
 def test_blobs_unused_ones_are_removed(program, _places, folder):
+    needs_file()
     up = People(program, folder, variables=SECRET)
     boss = up.operator()
     ann = creator(up, boss, "ann")

@@ -9,7 +9,7 @@ import time
 import urllib.parse
 
 from hosts import Room, enter
-from support import PATIENCE, Closed, Player, check, run, wait_until
+from support import PATIENCE, Closed, Player, check, needs_file, run, wait_until
 from test_accounts import PASSWORD, People
 from test_drafts import SECRET, ask, code_of, good, tag_of
 from test_moderate import PLACE as ISLAND
@@ -74,6 +74,7 @@ def publish(up, who, place):
 
 
 def test_classes(program, _places, folder):
+    needs_file()
     up = People(program, folder, variables=SECRET)
     try:
         boss = up.operator()

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 
-from support import Failure, Player, World, check, run, wait_until
+from support import Failure, Player, World, check, needs_file, run, wait_until
 from test_world import build_something, end_of, structures
 
 SEED = 20240
@@ -67,6 +67,7 @@ def damage(rng, data):
 
 
 def test_damaged_database(program, places, folder):
+    needs_file()
     place, data = os.path.join(places, "island"), os.path.join(folder, "data")
     world, pieces = built(program, place, data, 3)
     try:
@@ -97,6 +98,7 @@ def test_damaged_database(program, places, folder):
 
 
 def test_no_database(program, places, folder):
+    needs_file()
     place, data = os.path.join(places, "island"), os.path.join(folder, "data")
     os.mkdir(data, 0o700)
     path = os.path.join(data, "sandlot.db")
@@ -108,6 +110,7 @@ def test_no_database(program, places, folder):
 
 def test_empty_database(program, places, folder):
     """A file of no bytes is damage, not a new world; no file at all is a new one."""
+    needs_file()
     place, data = os.path.join(places, "island"), os.path.join(folder, "data")
     world, pieces = built(program, place, data, 1)
     world.stop()
@@ -129,6 +132,7 @@ def test_empty_database(program, places, folder):
 
 def test_damage_beside_a_log(program, places, folder):
     """Refused while there is a log: that stays too, since it may hold what the file lost."""
+    needs_file()
     place, data = os.path.join(places, "island"), os.path.join(folder, "data")
     built(program, place, data, 2)[0].stop()
     world, _ = built(program, place, data, 1)
@@ -152,6 +156,7 @@ def test_damage_beside_a_log(program, places, folder):
 
 def test_cut_log(program, places, folder):
     """What a killed host leaves is a log; cut anywhere it is the world of some moment."""
+    needs_file()
     place, data = os.path.join(places, "island"), os.path.join(folder, "data")
     world, pieces = built(program, place, data, 4)
     world.kill()
@@ -201,6 +206,7 @@ end)
 
 def test_a_damaged_value_is_named(program, places, folder):
     """It is found when it is read: the script gets an error, and the log names the key, once."""
+    needs_file()
     data, place = os.path.join(folder, "data"), os.path.join(folder, "island")
     shutil.copytree(os.path.join(places, "island"), place,
                     ignore=shutil.ignore_patterns(".sandlot"))
@@ -227,6 +233,7 @@ def test_a_damaged_value_is_named(program, places, folder):
 
 
 def test_what_a_damaged_schema_says_is_cleaned(program, places, folder):
+    needs_file()
     place, data = os.path.join(places, "island"), os.path.join(folder, "data")
     world = World(program, place, data)
     world.stop()

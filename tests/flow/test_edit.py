@@ -11,7 +11,7 @@ import sys
 import time
 
 from edit_client import PROTOCOL, Editor, Schema, block, hash_of, text_value, varint, vector_value
-from support import PATIENCE, Closed, WebSocket, World, check, run, wait_until
+from support import PATIENCE, Closed, WebSocket, World, check, needs_file, run, wait_until
 from test_accounts import PASSWORD, People
 from test_drafts import SECRET, ask, creator, good, tag_of
 
@@ -562,6 +562,7 @@ def refused_ticket(desk, ticket, place=None):
 
 def test_edit_lost_rights(program, _places, folder):
     """Whoever loses a right leaves at once, and no ticket of before brings them back."""
+    needs_file()
     desk = Desk(program, folder)
     try:
         team = f"/api/places/{desk.place}/team/bob"

@@ -15,7 +15,7 @@ import time
 
 from bots import Bots, write_meadow
 from hosts import Host
-from support import World, check, run, wait_until
+from support import World, check, needs_file, run, wait_until
 
 KILLS = int(os.environ.get("SANDLOT_KILLS", "10"))
 BOTS = int(os.environ.get("SANDLOT_BOTS", "20"))  # a few of them build, the others walk
@@ -83,6 +83,7 @@ def check_database(data, ledger, world_id=None):
 
 def test_kill_many_worlds(program, places, folder):
     """The host or a random world of several dies, at any moment of the others and of its own start."""
+    needs_file()
     print(f"seed {SEED}, {MANY_KILLS} kills, {WORLDS} worlds")
     rng = random.Random(SEED)
     place, data = write_meadow(folder, 64), folder + "/data"
@@ -135,6 +136,7 @@ def test_kill_many_worlds(program, places, folder):
 
 
 def test_kill_under_bots(program, places, folder):
+    needs_file()
     print(f"seed {SEED}, {KILLS} kills, {BOTS} bots")
     rng = random.Random(SEED)
     place, data, ledger = write_meadow(folder, BOTS + 16), folder + "/data", folder + "/ledger"

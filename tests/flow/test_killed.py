@@ -24,7 +24,7 @@ import time
 from bots import write_meadow
 from hosts import Room
 from publish import Publisher, package
-from support import Player, check, run, wait_until
+from support import Player, check, needs_file, run, wait_until
 from test_accounts import PASSWORD, People
 from test_backup import manifest_of, sandlot
 
@@ -263,6 +263,7 @@ class Test:
         self.copies, self.copying = set(), set()
 
     def look_into_database(self):
+        needs_file()
         database = sqlite3.connect(f"file:{self.data}/sandlot.db?mode=ro", uri=True)
         def numbers(text, *values):
             return {row[0] for row in database.execute(text, values)} - {None, b""}
@@ -283,6 +284,7 @@ class Test:
 
     def look_at_backup(self):
         """Who had registered before the last backup began is in it."""
+        needs_file()
         other = self.folder + "/other"
         sandlot(self.program, "restore", self.backup, "--data", other)
         database = sqlite3.connect(f"file:{other}/sandlot.db?mode=ro", uri=True)
@@ -381,6 +383,7 @@ class Shelf:
 
     def look(self):
         """Every row has its blob, wherever the server died, and live names a revision that is ready."""
+        needs_file()
         with contextlib.closing(sqlite3.connect(f"file:{self.folder}/data/sandlot.db?mode=ro",
                                                 uri=True)) as database:
             used = {row[0].hex() for row in database.execute("SELECT hash FROM blob_uses WHERE length(hash) = 32")}

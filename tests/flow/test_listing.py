@@ -13,7 +13,7 @@ import time
 
 from clock import DAY_S, clock_ahead
 from hosts import enter, leave
-from support import PATIENCE, check, run, wait_until
+from support import PATIENCE, check, needs_file, run, wait_until
 from test_accounts import PASSWORD, People
 
 SECRET = {"SECRET_KEY": "correct-horse-battery-staple"}
@@ -25,6 +25,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 def fill(program, folder, count):
     """Puts places into the database of a server that is stopped; in memory, where nothing waits for
     the disk."""
+    needs_file()
     database = os.path.join(folder, "data", "sandlot.db")
     helper = os.path.join(os.path.dirname(program), "control_helper")
     work = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else folder)

@@ -28,7 +28,7 @@ import time
 from hosts import is_world_process
 from matrix import Ask, add_parts
 from matrix_issuer import Discovery
-from support import PATIENCE, WebSocket, World, check, run, wait_until
+from support import PATIENCE, WebSocket, World, check, needs_file, run, wait_until
 from test_accounts import PASSWORD, People
 
 COLUMNS = ["good", "missing", "malformed", "oversized", "no sign-in", "bad token", "forbidden",
@@ -128,6 +128,7 @@ class Server:
         return name
 
     def database(self):
+        needs_file()
         return sqlite3.connect(os.path.join(self.folder, "up", "data", "sandlot.db"),
                                isolation_level=None)
 

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from support import check, run, wait_until
+from support import check, needs_file, run, wait_until
 from test_accounts import PASSWORD, People, code_of, cookie_of
 
 SECRET = {"SECRET_KEY": "correct-horse-battery-staple"}
@@ -18,6 +18,7 @@ def ask(up, method, path, body=None, token=None, wanted=200):
 
 
 def test_operate_backups(program, _places, folder):
+    needs_file()
     up = People(program, folder, variables=SECRET)
     try:
         boss = up.operator()
@@ -62,6 +63,7 @@ def test_operate_backups(program, _places, folder):
 
 
 def test_operate_backup_cancelled(program, _places, folder):
+    needs_file()
     up = People(program, folder, variables=SECRET)
     try:
         boss = up.operator()

@@ -12,7 +12,7 @@ import threading
 import time
 
 from hosts import Room, leave
-from support import Closed, PATIENCE, Player, check, run, wait_until
+from support import Closed, PATIENCE, Player, check, needs_file, run, wait_until
 from test_accounts import People
 from test_up import Up, one_place
 from test_world import build_something, structures
@@ -162,6 +162,7 @@ def test_places_open_on_demand(program, places, folder):
 def test_places_that_cannot_be_opened(program, places, folder):
     """What was unpacked is made again from the package. Without the package the place is broken, which
     is said, and the others are played."""
+    needs_file()
     own = own_places(places, folder)
     data = os.path.join(folder, ".local/share/sandlot")
     up = Up(program, folder, "--places", own)

@@ -18,7 +18,7 @@ import zipfile
 import package_corpus
 from hosts import enter
 from publish import SECRET, Publisher, package
-from support import PATIENCE, check, run, wait_until
+from support import PATIENCE, blob_folder, check, needs_file, run, wait_until
 from test_tools import Tool
 
 SCRIPT = 'print("hello")\n'
@@ -345,7 +345,7 @@ def test_publish_refused(program, places, folder):
         check(status in (202, 400), answer)
         if status == 202:
             check(up.job("ann", answer["job_id"])["status"] == "failed", answer)
-        aside = os.path.join(folder, "data", "blobs", "aside")
+        aside = os.path.join(blob_folder(os.path.join(folder, "data")), "aside")
         check(os.listdir(aside) == [], os.listdir(aside))
         up.stop()
     finally:
@@ -619,6 +619,7 @@ def test_publish_scopes(program, places, folder):
 
 def rows_of(folder):
     """Packages and revisions, as the file has them."""
+    needs_file()
     database = sqlite3.connect(f"file:{folder}/data/sandlot.db?mode=ro", uri=True)
     try:
         packages = database.execute("SELECT package_id, live, last_revision FROM packages "
@@ -664,9 +665,10 @@ def test_publish_killed(program, places, folder):
             page = up.good("GET", f"/api/places/{place}", who="ann")
             check(page["live"] == f"r{len(rows)}" == f"r{page['revisions']}", (page, rows))
             for row in rows:
-                path = os.path.join(folder, "data", "blobs", row["sha256"][:2], row["sha256"][2:])
+                path = os.path.join(blob_folder(os.path.join(folder, "data")), row["sha256"][:2],
+                                    row["sha256"][2:])
                 check(os.path.exists(path), f"{row} has no blob")
-            aside = os.path.join(folder, "data", "blobs", "aside")
+            aside = os.path.join(blob_folder(os.path.join(folder, "data")), "aside")
             check(os.listdir(aside) == [], os.listdir(aside))
         print(f"{len(accepted)} of 8 uploads were answered, {len(rows) - 1} are stored")
         packages, revisions = rows_of(folder)

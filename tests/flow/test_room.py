@@ -7,7 +7,7 @@ import sqlite3
 import sys
 
 from publish import Publisher, package
-from support import check, run, wait_until
+from support import check, needs_file, run, wait_until
 from test_accounts import PASSWORD
 
 
@@ -261,6 +261,7 @@ def test_room_for_approval(program, places, folder):
 
 def test_room_keeps_no_secret(program, places, folder):
     """What was compiled for somebody else before cannot be seen by the answers of a build."""
+    needs_file()
     up = begin(program, places, folder, "ann", "bob")
     try:
         data = package("Same", ServerScriptService__Game="print('a guess of what ann has')")

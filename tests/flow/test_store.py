@@ -1,7 +1,9 @@
 """`sandlot store copy`: an installation moves from SQLite to PostgreSQL and back, and its worlds play on."""
+import contextlib
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -67,6 +69,43 @@ def test_store_copy(program, places, folder):
         back = World(program, place, second)
         wait_until(lambda: back.room == room, "the same world again")
         back.stop()
+
+
+def test_store_copy_killed(program, places, folder):
+    """A copy that is killed in the middle of a large table goes on there, in both directions."""
+    del places
+    os.environ.pop("STORE", None)
+    first, second = os.path.join(folder, "first"), os.path.join(folder, "second")
+    os.mkdir(first)
+    rows = 12000
+    with postgres.Running() as server:
+        copy(program, server.url(), first)  # makes the tables
+        with contextlib.closing(sqlite3.connect(os.path.join(first, "sandlot.db"))) as database:
+            database.executemany("INSERT INTO audit VALUES(?, 1, 1, x'61', x'62', 3)",
+                                 ((number,) for number in range(1000000, 1000000 + rows)))
+            database.commit()
+
+        def on_server():
+            return int(server.ask("SELECT count(*) FROM audit;"))
+
+        def in_file():
+            if not os.path.exists(os.path.join(second, "sandlot.db")):
+                return 0
+            with contextlib.closing(sqlite3.connect(f"file:{second}/sandlot.db?mode=ro", uri=True)) as database:
+                return database.execute("SELECT count(*) FROM audit").fetchone()[0]
+
+        for source, target, count in ((first, server.url(), on_server), (server.url(), second, in_file)):
+            stopped = subprocess.Popen([program, "store", "copy", source, target],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            wait_until(lambda: count() >= 1000 or stopped.poll() is not None, "it has begun")  # pylint: disable=W0640
+            stopped.kill()
+            stopped.wait()
+            there = count()
+            check(there >= 1000, "what was written is lost")
+            found, _, written = same(copy(program, source, target))
+            # The server began with a row of its own.
+            check(found >= rows and written <= found - there + 2, f"{written} of {found} written, {there} were there")
+        check(same(copy(program, first, second))[2] == 0, "it came back as it was")
 
 
 def test_store_copy_refuses(program, places, folder):

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 
-from support import (PATIENCE, Closed, Failure, Player, WebSocket, World, check, come_back, run,
+from support import (PATIENCE, Closed, Failure, Player, WebSocket, World, check, come_back, needs_file, run,
                      wait_until)
 
 
@@ -146,6 +146,7 @@ def build_something(player):
 def test_manifest_versions_rise(program, places, folder):
     """Clients ignore a manifest whose version does not rise. So it rises while a host runs, even if
     the database has lost what the last world stored of it."""
+    needs_file()
     world = island(program, places, folder)
     try:
         versions = []

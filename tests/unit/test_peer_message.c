@@ -95,20 +95,26 @@ TEST(an_answer_is_that_host_s_to_that_question)
 
 TEST(worlds_go_to_the_least_loaded)
 {
-    PlacementHost hosts[12];
-    for (uint32_t i = 0; i < 12; i++) {
+    PlacementHost hosts[20];
+    for (uint32_t i = 0; i < 20; i++) {
         hosts[i] = (PlacementHost){.load = 500 - 10 * i, .can_take = i != 11};
     }
-    CHECK_INT(placement_choose(hosts, 0, 1), UINT32_MAX);
-    CHECK_INT(placement_choose(hosts + 11, 1, 1), UINT32_MAX); // it may not
-    CHECK_INT(placement_choose(hosts, 2, 7), 1);
-    bool seen[12] = {false};
+    CHECK_INT(placement_choose(hosts, 0, 1, 0), UINT32_MAX);
+    CHECK_INT(placement_choose(hosts + 11, 1, 1, 0), UINT32_MAX); // it may not
+    CHECK_INT(placement_choose(hosts, 2, 7, 0), 1);
+    bool seen[20] = {false};
     for (uint32_t random = 0; random < 100; random++) {
-        const uint32_t chosen = placement_choose(hosts, 12, random);
-        REQUIRE(chosen < 12);
+        const uint32_t chosen = placement_choose(hosts, 20, random, 0);
+        REQUIRE(chosen < 20);
         seen[chosen] = true;
+        CHECK_INT(placement_choose(hosts, 20, random, 2), 19); // two have declined: the least
     }
-    CHECK(seen[10] && seen[9] && seen[8] && !seen[11] && !seen[7]); // a third of eleven
+    CHECK(seen[19] && seen[18] && seen[17] && !seen[16] && !seen[11]); // a sixth of nineteen
+    // The mean of all is 410, and a world 16.
+    CHECK(!placement_is_over(hosts, 20, 430, 16)); // 446 is less than a tenth more
+    CHECK(placement_is_over(hosts, 20, 440, 16));
+    CHECK(!placement_is_over(hosts, 11, 390, 200)); // nobody has less
+    CHECK(!placement_is_over(hosts, 0, 4000, 16));
     CHECK(placement_load(100, 300, 2, 0) > placement_load(300, 100, 1, 0));
     CHECK_INT(placement_load(UINT32_MAX, 0, UINT32_MAX, UINT32_MAX), PLACEMENT_LOAD_MAX);
 }

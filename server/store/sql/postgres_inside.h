@@ -82,13 +82,13 @@ struct Pg {
     uint32_t fresh_count;
     // The transaction.
     bool is_open;     // BEGIN is queued or sent
-    bool is_sent;     // there was a flight
+    bool is_sent;     // there was a flight since the mark was queued
     bool has_written; // the mark is in it
     bool is_locked, has_changed;
     uint64_t changes, flights, connects;
     uint8_t writer_id[16];
-    uint64_t mark_number; // of the last transaction that is stored
-    PgStatement *roll_back, *mark, *read_mark, *raise, *lock, *lock_places;
+    uint64_t mark_number; // of the last transaction that wrote
+    PgStatement *roll_back, *mark, *read_mark, *raise, *lock, *lock_places, *lock_worlds;
     // Rows that wait (postgres_rows.c).
     PgTable tables[PG_TABLES_MAX];
     uint32_t table_count, rows_waiting;
@@ -114,3 +114,4 @@ void rows_drop(Pg *pg);
 void rows_free(Pg *pg);
 SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count);
 SqlError rows_lock_places(Sql *sql, const char *const *world_ids, uint32_t count);
+SqlError rows_lock_worlds(Sql *sql, const char *const *world_ids, uint32_t count);

@@ -488,15 +488,31 @@ SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raise
     "(SELECT DISTINCT place_id FROM worlds WHERE world_id = ANY($1::bytea[]) "           \
     "ORDER BY place_id) AS p"
 
-SqlError rows_lock_places(Sql *sql, const char *const *world_ids, uint32_t count)
+#define LOCK_WORLDS_TEXT                                                            \
+    "SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) ORDER BY world_id " \
+    "FOR UPDATE"
+
+static SqlError queue_lock(Pg *pg, PgStatement **statement, const char *text,
+                           const char *const *world_ids, uint32_t count)
 {
-    Pg *pg = sql->connection;
-    if (pg->lock_places == NULL) {
-        pg->lock_places = pg_statement(pg, LOCK_PLACES_TEXT, "B");
+    if (*statement == NULL) {
+        *statement = pg_statement(pg, text, "B");
     }
-    bool ok = pg->lock_places != NULL && array_begin(&pg->arrays[0], 'b', count);
+    bool ok = *statement != NULL && array_begin(&pg->arrays[0], 'b', count);
     for (uint32_t i = 0; i < count && ok; i++) {
         ok = array_add(&pg->arrays[0], world_ids[i], strlen(world_ids[i]));
     }
-    return ok ? queue_arrays(pg, pg->lock_places) : SQL_ERROR_DISK;
+    return ok ? queue_arrays(pg, *statement) : SQL_ERROR_DISK;
+}
+
+SqlError rows_lock_places(Sql *sql, const char *const *world_ids, uint32_t count)
+{
+    Pg *pg = sql->connection;
+    return queue_lock(pg, &pg->lock_places, LOCK_PLACES_TEXT, world_ids, count);
+}
+
+SqlError rows_lock_worlds(Sql *sql, const char *const *world_ids, uint32_t count)
+{
+    Pg *pg = sql->connection;
+    return queue_lock(pg, &pg->lock_worlds, LOCK_WORLDS_TEXT, world_ids, count);
 }

@@ -247,6 +247,13 @@ void sql_lock_places(Sql *sql, const char *const *world_ids, uint32_t count)
     }
 }
 
+void sql_lock_worlds(Sql *sql, const char *const *world_ids, uint32_t count)
+{
+    if (sql->driver->lock_worlds != NULL && sql->error == SQL_NO_ERROR) {
+        sql_fail(sql, sql->driver->lock_worlds(sql, world_ids, count));
+    }
+}
+
 bool sql_raises_heads(const Sql *sql)
 {
     return sql->driver->raise_heads != NULL;

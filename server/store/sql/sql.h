@@ -127,6 +127,9 @@ void sql_settle(Sql *sql);
 // but rows of worlds, or DataStores of the places of those worlds. SQLite has one writer anyway.
 void sql_lock_all(Sql *sql);
 void sql_lock_places(Sql *sql, const char *const *world_ids, uint32_t count);
+// Or the heads of those worlds, in the order of their ids: two who take several worlds at the same
+// time, in different orders, would wait for each other.
+void sql_lock_worlds(Sql *sql, const char *const *world_ids, uint32_t count);
 // The fence of many worlds in one statement, while the row of the host that holds them is valid.
 typedef struct SqlHolder {
     const char *host_id;

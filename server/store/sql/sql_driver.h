@@ -45,6 +45,7 @@ struct SqlDriver {
     SqlOutcome (*resolve)(Sql *sql);
     SqlError (*lock_all)(Sql *sql);
     SqlError (*lock_places)(Sql *sql, const char *const *world_ids, uint32_t count);
+    SqlError (*lock_worlds)(Sql *sql, const char *const *world_ids, uint32_t count);
     SqlError (*raise_heads)(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises,
                             uint32_t count);
 };

@@ -540,8 +540,12 @@ static SqlError put_mark(Pg *pg)
         return SQL_NO_ERROR;
     }
     pg->has_written = true;
+    pg->is_sent = false; // the mark has no answer yet
+    // A number is never used twice: a transaction before this one may be stored without our knowing
+    // it, and its number would be taken for this one's.
+    pg->mark_number += 1;
     pg_set_bytes(pg->mark, 0, pg->writer_id, sizeof pg->writer_id);
-    pg_set_integer(pg->mark, 1, (int64_t)(pg->mark_number + 1));
+    pg_set_integer(pg->mark, 1, (int64_t)pg->mark_number);
     return pg_queue(pg, pg->mark);
 }
 
@@ -564,7 +568,6 @@ static SqlError commit(Pg *pg, PgStatement *statement)
     error = fly(pg, COMMIT_MS);
     if (error == SQL_NO_ERROR) {
         pg->is_open = false;
-        pg->mark_number += pg->has_written;
     } else if (pg->is_broken && pg->has_written && pg->is_writer) {
         return SQL_ERROR_UNKNOWN;
     } else if (pg->is_broken && !pg->has_written) {
@@ -849,8 +852,8 @@ static SqlError open_url(Sql *sql, const char *url)
     pg->url = strdup(url);
     pg->roll_back = pg_statement(pg, "ROLLBACK", "");
     pg->mark = pg_statement(pg,
-                            "UPDATE writer_marks SET number = $2 WHERE writer_id = $1 "
-                            "AND number < $2",
+                            "UPDATE writer_marks SET number = $2, unix_ms = "
+                            "(extract(epoch FROM now()) * 1000)::bigint WHERE writer_id = $1",
                             "bi");
     pg->read_mark =
         pg_statement(pg, "SELECT number FROM writer_marks WHERE writer_id = $1 FOR UPDATE", "b");
@@ -877,6 +880,7 @@ static void close_url(Sql *sql, bool keep_log)
         pg_statement_free(pg->raise);
         pg_statement_free(pg->lock);
         pg_statement_free(pg->lock_places);
+        pg_statement_free(pg->lock_worlds);
         free(pg->queue);
         free(pg->url);
         free(pg);
@@ -938,9 +942,8 @@ static SqlOutcome resolve(Sql *sql)
     if (error != SQL_NO_ERROR || !is_row) {
         return SQL_OUTCOME_UNKNOWN; // a backend still has the row, or nothing can be asked
     }
-    const bool is_stored = (uint64_t)column_integer(pg->read_mark, 0) == pg->mark_number + 1;
+    const bool is_stored = (uint64_t)column_integer(pg->read_mark, 0) == pg->mark_number;
     reset(pg->read_mark);
-    pg->mark_number += is_stored;
     return is_stored ? SQL_OUTCOME_STORED : SQL_OUTCOME_NOT_STORED;
 }
 
@@ -988,5 +991,6 @@ const SqlDriver sql_driver_postgres = {
     .resolve = resolve,
     .lock_all = lock_all,
     .lock_places = rows_lock_places,
+    .lock_worlds = rows_lock_worlds,
     .raise_heads = rows_raise_heads,
 };

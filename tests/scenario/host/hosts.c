@@ -10,14 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNIX_BEGIN_MS 1700000000000ull
-#define TROUBLE_US    40000000ull
-#define CALM_US       32000000ull
-#define WANT_US       4800000u
-#define SAVED_US      4000000ull
-#define SETTLE_US     14000000ull
-#define SOON_US       2000000ull
-#define JOIN_US       (HOST_JOIN_MS * 1000ull + 2000000)
+#define UNIX_BEGIN_MS  1700000000000ull
+#define TROUBLE_US     40000000ull
+#define CALM_US        32000000ull
+#define CALM_LONG_US   70000000ull // with a lease of 30 s
+#define WANT_US        4800000u
+#define SAVED_US       4000000ull
+#define SETTLE_US      14000000ull
+#define SETTLE_LONG_US 50000000ull
+#define SOON_US        2000000ull
+#define JOIN_US        (HOST_JOIN_MS * 1000ull + 2000000)
 
 void hosts_fail(Hosts *hosts, const char *format, ...)
 {
@@ -86,11 +88,16 @@ static void socket_of(const HostJoinAnswer *answer, int number, HostSocket *out)
     memcpy(out->already, answer->ticket, bytes);
 }
 
+static uint64_t settle_us(const Hosts *hosts)
+{
+    return hosts->has_postgres ? SETTLE_LONG_US : SETTLE_US;
+}
+
 // Once all is calm and the leases of the dead have run out, everybody is let in soon, unless the
 // world is not there, full, or runs on another host.
 static void check_answer(Hosts *hosts, const SimJoin *join, const HostJoinAnswer *answer)
 {
-    if (!hosts->calm || join->asked_us < hosts->calm_us + SETTLE_US ||
+    if (!hosts->calm || join->asked_us < hosts->calm_us + settle_us(hosts) ||
         host_is_stopping(hosts->hosts[join->host].host)) {
         return;
     }
@@ -98,8 +105,10 @@ static void check_answer(Hosts *hosts, const SimJoin *join, const HostJoinAnswer
         hosts_fail(hosts, "join %llu had to wait for %.3f s", (unsigned long long)join->tag,
                    (double)(hosts->now_us - join->asked_us) / 1e6);
     }
+    // On PostgreSQL a host that died holds its worlds until the commit that ends its row: whoever
+    // comes in between asks again.
     const bool is_expected =
-        (answer->refusal == REFUSED_ELSEWHERE && !hosts->has_peers) ||
+        (answer->refusal == REFUSED_ELSEWHERE && (!hosts->has_peers || hosts->has_postgres)) ||
         answer->refusal == REFUSED_NO_WORLD || answer->refusal == REFUSED_FULL ||
         (hosts->has_people && answer->refusal == REFUSED_WORLD_FULL) || join->person < PEOPLE_MAX;
     if (answer->refusal != REFUSED_NOT && !is_expected) {
@@ -164,7 +173,7 @@ static bool disk_is_full(void *user)
 {
     const SimHost *host = user;
     return host->disk_full_until_us > host->hosts->now_us ||
-           host->hosts->down_until_us > host->hosts->now_us;
+           (!host->hosts->has_postgres && host->hosts->down_until_us > host->hosts->now_us);
 }
 
 // --- hosts --------------------------------------------------------------------------------------
@@ -175,6 +184,7 @@ static void open_host(Hosts *hosts, uint32_t number)
     host->life += 1;
     StoreConfig store = store_config_default();
     store.database = hosts->database;
+    store.path = hosts->has_postgres ? pg_sim_url(number) : NULL;
     store.manual = true;
     store.unix_ms = unix_ms;
     store.unix_ms_user = host;
@@ -195,7 +205,8 @@ static void open_host(Hosts *hosts, uint32_t number)
                          .key = &hosts->key,
                          // In every third run empty worlds live long enough to pause and be woken.
                          .idle_stop_ms = hosts->seed % 3 == 0 ? WORLD_EMPTY_MS + 4000 : 4000,
-                         .store_is_private = hosts->host_count == 1};
+                         .store_is_private = hosts->host_count == 1,
+                         .lease_ms = hosts->has_postgres ? 30000 : 0};
     if (hosts->has_people) {
         people_begin(hosts);
         people_outside(&config.outside);
@@ -231,6 +242,9 @@ void hosts_kill(Hosts *hosts, SimHost *host)
     }
     host_destroy(host->host); // frees its links
     people_end(hosts);
+    if (hosts->has_postgres) {
+        pg_sim_kill(host->number);
+    }
     store_crash(host->store);
     host->host = NULL;
     host->store = NULL;
@@ -249,8 +263,17 @@ static bool is_awake(const SimHost *host)
 
 static void step_store(Hosts *hosts, SimHost *host)
 {
-    if (host->store == NULL || hosts->now_us < host->commit_us ||
-        hosts->now_us < host->store_late_until_us) {
+    if (host->store == NULL || hosts->now_us < host->store_late_until_us) {
+        return;
+    }
+    if (hosts->has_postgres) {
+        const bool begins = hosts->now_us >= host->commit_us;
+        if (!pg_sim_store(host->number, host->store, begins) && begins) {
+            host->commit_us = hosts->now_us + 5000 + rng_below(&hosts->rng, 75000);
+        }
+        return;
+    }
+    if (hosts->now_us < host->commit_us) {
         return;
     }
     host->commit_us = hosts->now_us + 5000 + rng_below(&hosts->rng, 75000);
@@ -269,7 +292,10 @@ static void step_host(SimHost *host)
             join_at(host);
         }
     }
-    step_store(hosts, host); // its own thread: it goes on while the host stands still
+    // Its own thread: it goes on while the host stands still. With PostgreSQL both stand still.
+    if (!hosts->has_postgres || is_awake(host)) {
+        step_store(hosts, host);
+    }
     if (!is_awake(host)) {
         return;
     }
@@ -493,7 +519,8 @@ static void want_worlds(Hosts *hosts)
             continue;
         }
         sim->want_us = hosts->now_us + WANT_US + rng_below(&hosts->rng, WANT_US / 4);
-        sim->check_us = hosts->now_us > hosts->calm_us + SETTLE_US ? hosts->now_us + SOON_US : 0;
+        sim->check_us =
+            hosts->now_us > hosts->calm_us + settle_us(hosts) ? hosts->now_us + SOON_US : 0;
         for (uint32_t i = 0; i < hosts->host_count; i++) {
             SimHost *host = &hosts->hosts[i];
             const uint64_t tag = ++hosts->next_tag;
@@ -542,28 +569,36 @@ static void open_hosts(Hosts *hosts, uint64_t seed)
     hosts->rng = rng_make(seed, 1);
     hosts->seed = seed;
     hosts->host_count = 1 + rng_below(&hosts->rng, HOSTS_MAX);
-    hosts->has_people = seed % PEOPLE_EVERY == 0;
+    hosts->host_count = hosts->has_postgres ? 2 + (uint32_t)seed % 2 : hosts->host_count;
+    hosts->has_people = seed % PEOPLE_EVERY == 0 && !hosts->has_postgres;
     if (hosts->has_people) {
         hosts->host_count = 1; // the control plane is in its process
     }
     hosts->world_count = 1 + rng_below(&hosts->rng, WORLDS_FIRST);
     hosts->processes = calloc(PROCESSES_MAX, sizeof *hosts->processes);
     ASSERT(hosts->processes != NULL);
-    hosts->real_place = seed % REAL_EVERY == 0 ? real_place_create() : NULL;
+    hosts->real_place = seed % REAL_EVERY == 0 && !hosts->has_postgres ? real_place_create() : NULL;
     uint8_t key_seed[crypto_sign_SEEDBYTES] = {1};
     (void)crypto_sign_seed_keypair(hosts->key.public_half, hosts->key.secret, key_seed);
-    hosts->has_peers = hosts->host_count > 1 && seed % PEERS_EVERY == 0;
+    hosts->has_peers = hosts->host_count > 1 && (seed % PEERS_EVERY == 0 || hosts->has_postgres);
     hosts->letters = calloc(LETTERS_MAX, sizeof *hosts->letters);
     ASSERT(hosts->letters != NULL);
     for (uint8_t i = 0; i < HOSTS_MAX; i++) {
         key_seed[0] = (uint8_t)(2 + i);
         (void)crypto_sign_seed_keypair(hosts->keys[i].public_half, hosts->keys[i].secret, key_seed);
     }
-    Status status = store_database_open(&hosts->database);
-    ASSERT(status == STATUS_OK);
+    Status status = STATUS_OK;
+    people_entropy(&hosts->rng);
+    if (hosts->has_postgres) {
+        pg_sim_open(&hosts->rng, hosts->host_count);
+    } else {
+        status = store_database_open(&hosts->database);
+        ASSERT(status == STATUS_OK);
+    }
     Store *store = NULL;
     StoreConfig config = store_config_default();
     config.database = hosts->database;
+    config.path = hosts->has_postgres ? pg_sim_url(0) : NULL;
     config.manual = true;
     status = store_open(&config, &store, NULL, 0);
     ASSERT(status == STATUS_OK);
@@ -590,6 +625,9 @@ static void close_hosts(Hosts *hosts)
     for (uint32_t i = 0; i < hosts->host_count; i++) {
         if (hosts->hosts[i].host != NULL) {
             host_destroy(hosts->hosts[i].host);
+            if (hosts->has_postgres) {
+                pg_sim_kill(i);
+            }
             store_crash(hosts->hosts[i].store);
         }
     }
@@ -600,6 +638,9 @@ static void close_hosts(Hosts *hosts)
     }
     real_place_destroy(hosts->real_place);
     store_database_close(hosts->database);
+    if (hosts->has_postgres) {
+        pg_sim_close();
+    }
     free(hosts->processes);
     free(hosts->letters);
 }
@@ -614,6 +655,9 @@ static void stop_all(Hosts *hosts)
     bool over = false;
     while (!over && hosts->now_us < until && !hosts->failed) {
         over = true;
+        if (hosts->has_postgres) {
+            pg_sim_step(hosts->now_us, true);
+        }
         for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
             stub_step(&hosts->processes[i]);
         }
@@ -632,16 +676,21 @@ static void stop_all(Hosts *hosts)
     }
 }
 
-HostsResult hosts_run(uint64_t seed, bool verbose)
+HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose)
 {
     static Hosts hosts;
     memset(&hosts, 0, sizeof hosts);
     hosts.verbose = verbose;
+    hosts.has_postgres = on_postgres;
     open_hosts(&hosts, seed);
-    while (hosts.now_us < TROUBLE_US + CALM_US && !hosts.failed) {
+    const uint64_t end_us = TROUBLE_US + (on_postgres ? CALM_LONG_US : CALM_US);
+    while (hosts.now_us < end_us && !hosts.failed) {
         hosts.now_us += STEP_US;
         if (hosts.now_us >= TROUBLE_US && !hosts.calm) {
             become_calm(&hosts);
+        }
+        if (hosts.has_postgres) {
+            pg_sim_step(hosts.now_us, hosts.calm);
         }
         if (!hosts.calm) {
             trouble(&hosts);
@@ -696,6 +745,9 @@ HostsResult hosts_run(uint64_t seed, bool verbose)
                           .led = hosts.led,
                           .ended = hosts.ended,
                           .outages = hosts.outages};
+    if (on_postgres) {
+        result.postgres = *pg_sim_counts();
+    }
     memcpy(result.refused, hosts.refused, sizeof result.refused);
     memcpy(result.reload_counts, hosts.reload_counts, sizeof result.reload_counts);
     memcpy(result.message, hosts.message, sizeof result.message);

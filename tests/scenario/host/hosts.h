@@ -4,6 +4,9 @@
 // disk is full, worlds say nonsense or nothing. Most seeds have worlds that are stubs, because they
 // cost little; one seed in REAL_EVERY has real ones (core/world), with players and a script.
 //
+// With --postgres every seed has two or three hosts that are peers, and their store is on a
+// simulated PostgreSQL (postgres_sim.h).
+//
 // One seed in PEOPLE_EVERY has accounts: people sign in to a real control plane, join by their own
 // sign-ins and are placed within quotas, are banned and muted meanwhile, and use their tickets
 // late, twice or never (people.c).
@@ -21,6 +24,7 @@
 #include "server/host/host_place.h"
 #include "server/host/host_reload.h"
 #include "server/host/host_world.h"
+#include "tests/scenario/host/postgres_sim.h"
 
 #define HOSTS_MAX     3
 #define WORLDS_FIRST  6   // at most, at the beginning
@@ -212,7 +216,8 @@ struct Hosts {
     uint64_t seed, now_us, calm_us;
     bool calm, verbose, failed;
     char message[256];
-    StoreDatabase *database;
+    StoreDatabase *database; // NULL: has_postgres
+    bool has_postgres;
     SigningKey key;
     SimHost hosts[HOSTS_MAX];
     uint32_t host_count;
@@ -261,8 +266,9 @@ typedef struct HostsResult {
     uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
     uint64_t reload_counts[HOST_RELOAD_RESULT_COUNT];
     uint64_t led, ended, outages; // with peers
+    PgSimCounts postgres;
 } HostsResult;
-HostsResult hosts_run(uint64_t seed, bool verbose);
+HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose);
 
 void hosts_kill(Hosts *hosts, SimHost *host);
 void hosts_fail(Hosts *hosts, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -276,6 +282,7 @@ void peers_check(Hosts *hosts);
 SimHost *peers_find(Hosts *hosts, const char *address); // NULL: dead
 
 // --- people.c -----------------------------------------------------------------------------------
+void people_entropy(Rng *rng);  // random numbers of everybody
 void people_open(Hosts *hosts); // once, with the database
 void people_begin(
     Hosts *hosts);             // with each life of the host: the control plane reads what is stored

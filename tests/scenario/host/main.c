@@ -1,5 +1,5 @@
-// host_scenarios --seeds N [--from S] [--stop]   N seeds; --stop: until one fails
-// host_scenarios SEED                            one seed, with everything that the hosts log
+// host_scenarios [--postgres] --seeds N [--from S] [--stop]   N seeds; --stop: until one fails
+// host_scenarios [--postgres] SEED    one seed, with everything that the hosts log
 //
 // A seed that fails is printed with the command that runs it again, and the exit code is 1.
 #include "tests/scenario/host/hosts.h"
@@ -9,9 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool on_postgres;
+
+static void add_postgres(PgSimCounts *sum, const PgSimCounts *counts)
+{
+    sum->flights += counts->flights;
+    sum->commits += counts->commits;
+    sum->unknown += counts->unknown;
+    sum->late += counts->late;
+    sum->lock_waits += counts->lock_waits;
+    sum->lock_timeouts += counts->lock_timeouts;
+    sum->deadlocks += counts->deadlocks;
+    sum->idle_ended += counts->idle_ended;
+    sum->failovers += counts->failovers;
+    sum->freezes += counts->freezes;
+}
+
+static void print_postgres(const PgSimCounts *sum)
+{
+    printf(
+        "PostgreSQL: %llu flights, %llu commits, %llu answers lost, %llu late flights, %llu waits "
+        "for a lock, %llu of them in vain, %llu deadlocks, %llu idle transactions ended, %llu "
+        "failovers, %llu "
+        "times frozen\n",
+        (unsigned long long)sum->flights, (unsigned long long)sum->commits,
+        (unsigned long long)sum->unknown, (unsigned long long)sum->late,
+        (unsigned long long)sum->lock_waits, (unsigned long long)sum->lock_timeouts,
+        (unsigned long long)sum->deadlocks, (unsigned long long)sum->idle_ended,
+        (unsigned long long)sum->failovers, (unsigned long long)sum->freezes);
+}
+
 static bool run(uint64_t seed, bool verbose, HostsResult *sum)
 {
-    const HostsResult result = hosts_run(seed, verbose);
+    const HostsResult result = hosts_run(seed, on_postgres, verbose);
+    add_postgres(&sum->postgres, &result.postgres);
     sum->joins += result.joins;
     sum->tickets += result.tickets;
     sum->saves += result.saves;
@@ -38,8 +69,8 @@ static bool run(uint64_t seed, bool verbose, HostsResult *sum)
         sum->reload_counts[i] += result.reload_counts[i];
     }
     if (result.failed) {
-        printf("FAILED seed %llu: %s\n  again: host_scenarios %llu\n", (unsigned long long)seed,
-               result.message, (unsigned long long)seed);
+        printf("FAILED seed %llu: %s\n  again: host_scenarios %s%llu\n", (unsigned long long)seed,
+               result.message, on_postgres ? "--postgres " : "", (unsigned long long)seed);
         fflush(stdout);
     }
     return !result.failed;
@@ -91,9 +122,17 @@ int main(int argc, char **argv)
     if (sodium_init() < 0) {
         return 1;
     }
+    if (argc >= 2 && strcmp(argv[1], "--postgres") == 0) {
+        on_postgres = true;
+        argc -= 1;
+        argv += 1;
+    }
     if (argc == 2 && argv[1][0] != '-') {
         const bool good = run(strtoull(argv[1], NULL, 10), true, &sum);
         print_sum(&sum);
+        if (on_postgres) {
+            print_postgres(&sum.postgres);
+        }
         return good ? 0 : 1;
     }
     for (int i = 1; i < argc; i++) {
@@ -112,7 +151,10 @@ int main(int argc, char **argv)
         failed += run(from + done, false, &sum) ? 0 : 1;
     }
     print_sum(&sum);
-    if (failed == 0 && done >= 2 * REAL_EVERY && sum.real_switches == 0) {
+    if (on_postgres) {
+        print_postgres(&sum.postgres);
+    }
+    if (failed == 0 && done >= 2 * REAL_EVERY && !on_postgres && sum.real_switches == 0) {
         printf("no real world has switched to other scripts\n");
         failed += 1;
     }

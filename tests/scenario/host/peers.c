@@ -137,7 +137,10 @@ void peers_step(Hosts *hosts)
             deliver(hosts, letter);
         } else if (letter->is_used && letter->due_us == UINT64_MAX &&
                    hosts->hosts[letter->to].host == NULL) {
-            letter->is_used = false; // it died before it answered
+            // It died before it answered: its side closes the connection.
+            letter->is_answer = true;
+            letter->answer = (HostPeerAnswer){.result = PEER_SILENT};
+            letter->due_us = hosts->now_us;
         }
     }
     for (uint32_t i = 0; i < hosts->host_count; i++) {
@@ -161,6 +164,12 @@ void peers_trouble(Hosts *hosts)
     if (rng_below(rng, 2500) == 0) { // a failover
         hosts->down_until_us = hosts->now_us + rng_below(rng, 12000000);
         hosts->outages += 1;
+        if (hosts->has_postgres) { // some are a server that only stood still
+            pg_sim_outage(hosts->down_until_us, rng_below(rng, 3) != 0);
+        }
+    }
+    if (hosts->has_postgres && rng_below(rng, 2500) == 0) {
+        pg_sim_cut(a, hosts->now_us + rng_below(rng, 12000000));
     }
 }
 
@@ -170,7 +179,11 @@ void peers_trouble(Hosts *hosts)
 #define OUTAGE_AT_US 6000000ull  // after the calm has begun
 #define OUTAGE_US    6000000ull  // of a lease of 10 s
 #define KILL_AT_US   16000000ull // when worlds are wanted, and checked after SOON_US
-#define DEAD_US      9000000ull
+// With a lease of 30 s.
+#define OUTAGE_AT_LONG_US 14000000ull
+#define OUTAGE_LONG_US    20000000ull
+#define KILL_AT_LONG_US   54000000ull
+#define DEAD_US           9000000ull
 
 static void sum_counts(const Hosts *hosts, uint64_t *lost, uint64_t *admitted, uint64_t *refused)
 {
@@ -195,12 +208,16 @@ void peers_calm(Hosts *hosts)
     }
     const uint64_t calm_us = hosts->now_us - hosts->calm_us;
     sum_counts(hosts, &lost, &admitted, &refused);
-    if (calm_us >= OUTAGE_AT_US && !hosts->has_calm_outage) {
+    if (calm_us >= (hosts->has_postgres ? OUTAGE_AT_LONG_US : OUTAGE_AT_US) &&
+        !hosts->has_calm_outage) {
         hosts->has_calm_outage = true;
         hosts->leases_lost = lost;
-        hosts->down_until_us = hosts->now_us + OUTAGE_US;
+        hosts->down_until_us = hosts->now_us + (hosts->has_postgres ? OUTAGE_LONG_US : OUTAGE_US);
+        if (hosts->has_postgres) {
+            pg_sim_outage(hosts->down_until_us, hosts->seed % 3 != 0);
+        }
     }
-    if (calm_us < KILL_AT_US || hosts->has_calm_kill) {
+    if (calm_us < (hosts->has_postgres ? KILL_AT_LONG_US : KILL_AT_US) || hosts->has_calm_kill) {
         return;
     }
     hosts->has_calm_kill = true;

@@ -33,6 +33,11 @@
 
 static Rng *entropy;
 
+void people_entropy(Rng *rng)
+{
+    entropy = rng;
+}
+
 void entropy_fill(void *out, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

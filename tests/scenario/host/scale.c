@@ -57,7 +57,7 @@ typedef struct Sim {
     uint64_t now_ms;
     SimHost *hosts;
     SimWorld *worlds;
-    PlacementHost *list;
+    PlacementHost *list, *others;
     uint32_t host_count, world_count, world_max;
     uint64_t joined, placed, deaths, drains, gaps[CAUSE_COUNT];
     uint64_t gap_max_ms[CAUSE_COUNT], gap_sum_ms[CAUSE_COUNT];
@@ -73,6 +73,21 @@ static uint32_t any_host(Sim *sim)
     return at;
 }
 
+// As host_peer_hear: the one that is asked knows what it has now, and what it read of the others.
+static bool is_over(Sim *sim, uint32_t asked)
+{
+    const SimHost *host = &sim->hosts[asked];
+    for (uint32_t i = 0; i < sim->host_count; i++) {
+        const uint32_t known = host->read[i];
+        sim->others[i] =
+            (PlacementHost){.load = placement_load(known * WORLD_MEMORY, known * WORLD_TICK, 0, 0),
+                            .can_take = known != UINT32_MAX && i != asked};
+    }
+    const uint32_t own =
+        placement_load(host->worlds * WORLD_MEMORY, host->worlds * WORLD_TICK, 0, 0);
+    return placement_is_over(sim->others, sim->host_count, own, WORLD_TICK);
+}
+
 // As host_place_world: by what the host that answers the join has read.
 static void place(Sim *sim, SimWorld *world)
 {
@@ -85,11 +100,13 @@ static void place(Sim *sim, SimWorld *world)
             .can_take = known != UINT32_MAX && (i != by || !answering->is_draining)};
     }
     for (uint32_t tries = 0; tries < 8; tries++) {
-        const uint32_t chosen = placement_choose(sim->list, sim->host_count, rng_u32(&sim->rng));
+        const uint32_t chosen =
+            placement_choose(sim->list, sim->host_count, rng_u32(&sim->rng), tries);
         if (chosen == UINT32_MAX) {
             break;
         }
-        if (sim->hosts[chosen].is_up && !sim->hosts[chosen].is_draining) {
+        if (sim->hosts[chosen].is_up && !sim->hosts[chosen].is_draining &&
+            (chosen == by || !is_over(sim, chosen))) {
             answering->read[chosen] += answering->read[chosen] != UINT32_MAX;
             sim->hosts[chosen].worlds += 1;
             sim->placed += 1;
@@ -254,6 +271,7 @@ int main(int argc, char **argv)
     sim.hosts = calloc(sim.host_count, sizeof *sim.hosts);
     sim.worlds = calloc(sim.world_max, sizeof *sim.worlds);
     sim.list = calloc(sim.host_count, sizeof *sim.list);
+    sim.others = calloc(sim.host_count, sizeof *sim.others);
     for (uint32_t i = 0; i < sim.host_count; i++) {
         sim.hosts[i] = (SimHost){.is_up = true,
                                  .told_up = true,
@@ -285,8 +303,8 @@ int main(int argc, char **argv)
            sim.host_count, (unsigned long long)sim.joined, sim.world_count,
            (unsigned long long)sim.placed, (unsigned long long)sim.deaths,
            (unsigned long long)sim.drains);
-    printf("furthest from the mean when all are in: %.1f %%\n", ramp_worst * 100);
-    bool holds = promise("99 of 100 hosts are within, when all are in", ramp_p99 * 100, 10, "%");
+    printf("99 of 100 hosts are within %.1f %% of the mean when all are in\n", ramp_p99 * 100);
+    bool holds = promise("furthest from the mean, when all are in", ramp_worst * 100, 10, "%");
     static const struct {
         const char *name;
         double most;
