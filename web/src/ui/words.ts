@@ -183,6 +183,7 @@ const english = {
         right: 'Walk right',
         jump: 'Jump',
         run: 'Run',
+        crouch: 'Crouch',
         use: 'Use',
         dig: 'Dig',
         fill: 'Fill',

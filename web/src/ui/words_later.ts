@@ -28,6 +28,7 @@ const english = {
         sensitivity: 'How fast the view turns',
         invert: 'Swap up and down when looking',
         toggleRun: 'Run: press once instead of holding',
+        toggleCrouch: 'Crouch: press once instead of holding',
         touch: 'Touch controls',
         touchLayouts: {
             'right-handed': 'Walk left, look right',

@@ -77,6 +77,8 @@ function SettingsPage({ actions, onBack }: {
                 onChange={(invert) => change({ invert })} />
             <Toggle label={say.toggleRun} value={now.toggleRun}
                 onChange={(toggleRun) => change({ toggleRun })} />
+            <Toggle label={say.toggleCrouch} value={now.toggleCrouch}
+                onChange={(toggleCrouch) => change({ toggleCrouch })} />
             <Choice label={say.touch} value={now.touch} choices={say.touchLayouts}
                 onChange={(touch) => change({ touch })} />
             {padsAreWithheld() && (
