@@ -3,6 +3,7 @@
 import { CROUCH, FIRE, JUMP, RUN, USE, actionBit, type Controls } from './controls.ts';
 import { device } from './device.ts';
 import { menuBack, menuMove, menuPress, menuRoot } from './pad_menu.ts';
+import { readPads } from './pads.ts';
 
 export type PadCommand = 'menu' | 'overlay' | 'camera' | 'dig' | 'fill' | 'focus' | 'build' | 'build-tool' |
     'build-turn' | 'build-next' | 'build-before' | 'build-remove';
@@ -38,17 +39,6 @@ export function stickOf(x: number, y: number): [number, number] {
     const part = Math.min((size - DEAD) / (1 - DEAD), 1) / size;
     return [x * part, y * part];
 }
-
-// Null: the browser keeps gamepads from this page, as some do over plain http.
-function readPads(): readonly (Gamepad | null)[] | null {
-    try {
-        return typeof navigator.getGamepads === 'function' ? navigator.getGamepads() : null;
-    } catch {
-        return null;
-    }
-}
-
-export const padsAreWithheld = (): boolean => readPads() === null;
 
 export class GamepadReader {
     terraforms = false; // the place lets one dig

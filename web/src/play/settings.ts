@@ -177,4 +177,4 @@ export function openSettings(): void {
 
 // As it stands on the key: KeyW is W, ShiftLeft is Shift Left.
 export const keyName = (code: string): string =>
-    code.replace(/^(Key|Digit)/, '').replace(/([a-z])([A-Z0-9])/g, '$1 $2');
+    code.replace(/^(Key|Digit)/, '').replace(/^(Shift|Control|Alt)Left$/, '$1').replace(/([a-z])([A-Z0-9])/g, '$1 $2');

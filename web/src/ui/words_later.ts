@@ -2,6 +2,9 @@
 // and sounds. Another language is one more row here, as in words.ts.
 import { type Language, chosenLanguage } from './words.ts';
 
+const counted = (count: number, what: string): string =>
+    `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const english = {
     overlay: {
         graph: (count: number, median: number, worst: number) => `The last ${count} pictures: ` +
@@ -21,6 +24,11 @@ const english = {
         costHead: ['script', 'calls', 'ms', 'memory', 'faults'],
         faults: (count: number) => `Faults of the server: ${count}`,
         faultHead: ['where', 'what'],
+    },
+    check: {
+        failed: (why: string) => `The scripts could not be checked: ${why}`,
+        counts: (scripts: number, errors: number, warnings: number) => `${counted(scripts, 'script')} checked: ` +
+            `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
     },
     settings: {
         title: 'Settings',
