@@ -239,8 +239,14 @@ function paintScreenshots(page) {
     page.screenshot = async (options) => {
         await page.evaluate(() => new Promise((painted) => {
             const view = document.querySelector('#view');
-            window.isPainting = view?.checkVisibility({ visibilityProperty: true }) === true;
-            requestAnimationFrame(() => requestAnimationFrame(painted));
+            const isSeen = view?.checkVisibility({ visibilityProperty: true }) === true &&
+                document.querySelector('#hud')?.hidden === false;
+            window.isPainting = isSeen;
+            if (isSeen) {
+                requestAnimationFrame(() => requestAnimationFrame(painted));
+            } else {
+                painted();
+            }
         }));
         const picture = await shoot(options);
         await page.evaluate(() => { window.isPainting = false; });

@@ -282,6 +282,9 @@ test('what lies over the world has room, also on small screens', async () => {
         assert.deepEqual(await page.locator('#script-ui .tree').evaluateAll((all) => all
             .filter((each) => each.getBoundingClientRect().right > innerWidth)
             .map((each) => each.textContent.slice(0, 20))), [], 'beyond the screen');
+        assert.deepEqual(await page.locator('#script-ui .w-panel > *').evaluateAll((all) => all
+            .filter((each) => each.getBoundingClientRect().right > each.parentElement.getBoundingClientRect().right)
+            .map((each) => each.outerHTML.slice(0, 60))), [], 'beyond its panel');
         const box = await rules.locator('button').boundingBox();
         assert.ok(box.y > 0 && box.y + box.height < size.height, 'the last button is on the screen');
         await rules.locator('button').click();
