@@ -310,7 +310,7 @@ const bots = spawn(program, ['bots', '--server', `http://127.0.0.1:${world.port}
 try {
     const context = await (await openBrowser()).newContext({ viewport: WINDOW });
     const player = await Player.open(world.port, 'Ada', {
-        context, pauseMs: 0,
+        context, pauseMs: 0, paints: true,
         before: async (all) => {
             await all.addInitScript(countBytes);
             await all.addInitScript((quality) => {

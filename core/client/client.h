@@ -177,7 +177,8 @@ typedef struct ClientInput {
     uint32_t buttons; // InputButton; a press between two ticks is not lost
     double turn_seen; // the client_turn that is in this yaw already
 } ClientInput;
-// The buttons are keys for scripts too: "Jump", "Run", "Fire", "Use", and the place's actions.
+// The buttons are keys for scripts too: "Jump", "Run", "Fire", "Use", "Crouch", and the place's
+// actions.
 void client_set_input(Client *client, const ClientInput *input);
 // By how much scripts have turned the player so far, in radians. What the owner's yaw does not have
 // in it yet (turn_seen) is added to it, so an owner that never asks is turned too.

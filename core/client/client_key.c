@@ -22,6 +22,9 @@ static Text button_name(const Client *client, uint32_t bit)
 {
     static const char *const own[] = {"Jump", "Run", "Fire", "Use"};
     const uint32_t own_count = sizeof own / sizeof *own;
+    if (1u << bit == INPUT_CROUCH) {
+        return text_from("Crouch");
+    }
     if (bit < own_count) {
         return text_from(own[bit]);
     }

@@ -720,5 +720,6 @@ PredictView predict_view(const Predict *predict, float fraction)
                          .pitch = character->input.pitch,
                          .health = character->health,
                          .grounded = character->grounded,
-                         .climbing = character->climbing};
+                         .climbing = character->climbing,
+                         .crouching = (character->input.buttons & INPUT_CROUCH) != 0};
 }

@@ -82,7 +82,7 @@ typedef struct PredictView {
     uint64_t net_id;
     Vec3 position, velocity;
     float yaw, pitch, health;
-    bool grounded, climbing;
+    bool grounded, climbing, crouching;
 } PredictView;
 void predict_smooth(Predict *predict, float seconds);
 PredictView predict_view(const Predict *predict, float fraction);

@@ -33,7 +33,9 @@ typedef enum InputButton {
     INPUT_RUN = 1 << 1,
     INPUT_FIRE = 1 << 2,
     INPUT_USE = 1 << 3,
-    INPUT_BUTTONS_ALL = 0xffff // the rest belong to the place's own actions
+    // Those between them belong to the place's own actions.
+    INPUT_CROUCH = 1 << 15,
+    INPUT_BUTTONS_ALL = 0xffff
 } InputButton;
 
 // One tick of a player's intent. Any values may arrive: sim clamps move to length 1, wraps yaw,

@@ -33,6 +33,7 @@
 #define UPRIGHT_Y_MIN    0.999f
 #define BUMPER_M         1.0f // above the feet: what bounces and is lower throws only from its top
 #define RIM_Y_MIN        0.3f // of a normal: above it a foot is on a top, or on its rim
+#define CROUCH_SPEED     0.4f // of the speed of walking
 
 typedef struct Mover {
     Sim *sim;
@@ -475,8 +476,16 @@ static void ground_substep(Mover *mover, Vec3 motion)
 
 // --- the tick -----------------------------------------------------------------------------------
 
+static bool is_crouching(const Mover *mover)
+{
+    return (mover->character->input.buttons & INPUT_CROUCH) != 0;
+}
+
 static float character_speed(const Mover *mover)
 {
+    if (is_crouching(mover)) {
+        return mover->tuning->walk_speed * CROUCH_SPEED;
+    }
     const bool run = (mover->character->input.buttons & INPUT_RUN) != 0;
     return run ? mover->tuning->run_speed : mover->tuning->walk_speed;
 }
@@ -659,6 +668,28 @@ static void choose_velocity(Mover *mover, Vec3 carry_velocity)
     if (!jumped) {
         mover->velocity.y = math_max(mover->velocity.y - tuning->gravity * mover->sim->tick_seconds,
                                      -tuning->fall_speed_max);
+    }
+}
+
+// Whoever crouches does not walk over an edge: what would lead there is taken from the velocity, so
+// that one goes along the edge instead. `carried` is what the ground and others add in this tick.
+static void stay_on_ground(Mover *mover, Vec3 carried)
+{
+    const float leg = mover->tuning->step_height;
+    const float seconds = mover->sim->tick_seconds;
+    const Vec3 feet = vec3_add(mover->feet, carried);
+    const Vec3 velocity = mover->velocity;
+    Support support;
+    if (!mover->grounded || !is_crouching(mover) ||
+        !find_support(mover, feet, leg, true, &support)) {
+        return;
+    }
+    const Vec3 ways[] = {velocity, {velocity.x, 0, 0}, {0, 0, velocity.z}, {0, 0, 0}};
+    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (find_support(mover, vec3_mad(feet, ways[i], seconds), leg, true, &support)) {
+            mover->velocity = ways[i];
+            return;
+        }
     }
 }
 
@@ -899,6 +930,7 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     collide_gather(sim, mover->region, &mover->colliders);
 
     choose_velocity(mover, carry_velocity);
+    stay_on_ground(mover, carried);
     Vec3 way = vec3_scale(vec3_add(mover->velocity, character->push), sim->tick_seconds);
     if (mover->grounded) {
         way = vec3_add(way, carry);

@@ -259,12 +259,13 @@ typedef enum InputMember {
     INPUT_MEMBER_RUN,
     INPUT_MEMBER_FIRE,
     INPUT_MEMBER_USE,
+    INPUT_MEMBER_CROUCH,
     INPUT_MEMBER_COUNT
 } InputMember;
 
 static const char *const input_members[INPUT_MEMBER_COUNT] = {
     "up",           "down", "left", "right", "move", "yawRadians",
-    "pitchRadians", "jump", "run",  "fire",  "use",
+    "pitchRadians", "jump", "run",  "fire",  "use",  "crouch",
 };
 
 static bool is_input_member(const JsonNode *member)
@@ -364,6 +365,7 @@ static void read_input(const JsonNode *object, WireInputFrame *input, JsonError 
     input->buttons |= read_key(object, INPUT_MEMBER_RUN, error) != 0 ? INPUT_RUN : 0u;
     input->buttons |= read_key(object, INPUT_MEMBER_FIRE, error) != 0 ? INPUT_FIRE : 0u;
     input->buttons |= read_key(object, INPUT_MEMBER_USE, error) != 0 ? INPUT_USE : 0u;
+    input->buttons |= read_key(object, INPUT_MEMBER_CROUCH, error) != 0 ? INPUT_CROUCH : 0u;
 }
 
 // --- read: groups -------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ typedef enum NetStatusFlag {
     NET_CLIMBING = 1 << 1,
     NET_DEAD = 1 << 2,
     NET_RUNNING = 1 << 3,
-    NET_STATUS_ALL = (1 << 5) - 1 // 1 << 4 is not used
+    NET_CROUCHING = 1 << 4,
+    NET_STATUS_ALL = (1 << 5) - 1
 } NetStatusFlag;
 
 typedef struct NetState {

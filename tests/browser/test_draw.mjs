@@ -185,7 +185,7 @@ test('shadows, water and names are in the picture', async () => {
     let ada;
     try {
         ada = await Player.open(world.port, 'Ada', {
-            pauseMs: 40, before: (context) => context.addInitScript(keepPicture),
+            pauseMs: 100, paints: true, before: (context) => context.addInitScript(keepPicture),
         });
         await ada.playing();
         await ada.stands();

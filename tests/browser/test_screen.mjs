@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 
-import { Player, World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+import { Player, World, XSS, checkAccessible, closeBrowser, drawSeldom, openBrowser, until } from './support.mjs';
 
 const [, , place] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-screen-'));
 const PHONE = { width: 375, height: 667 };
 const DESK = { width: 720, height: 420 }; // pictures of a larger one would take seconds here
-// Names and texts that are markup somewhere.
-const MARKUP = ['<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', 'javascript:alert(1)'];
+const [MARKUP] = XSS;
+const lua = (text) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 const SCRIPTS = {
     'ServerScriptService/Scores.lua': `Players.PlayerAdded:Connect(function(player)
@@ -29,10 +29,10 @@ end)
 `,
     'StarterGui/Shop.lua': `local clicks = 0
 local function draw()
-    UI.Show(UI.Panel({anchor = "right", title = "Shop ${MARKUP[0].replaceAll('"', '\\"')}",
+    UI.Show(UI.Panel({anchor = "right", title = ${lua(`Shop ${MARKUP}`)},
         UI.Text({text = "Clicks: " .. clicks, id = "clicks"}),
         UI.Bar({id = "wood", value = clicks, max = 4}),
-        UI.Button({text = "Buy ${MARKUP[1].replaceAll('"', '\\"')}", OnClick = function()
+        UI.Button({text = "Buy", OnClick = function()
             clicks = clicks + 1
             Network.FireServer("bought", "apple")
             draw()
@@ -74,6 +74,22 @@ panel[#panel + 1] = UI.List({direction = "right", UI.Text({text = "understandabl
 UI.Show(UI.Panel(panel))
 `;
 
+// The corpus in every kind of widget that has a text.
+SCRIPTS['StarterGui/Markup.lua'] = `local list = {anchor = "top", layer = 3, id = "markup"}
+for _, text in ipairs({${XSS.map(lua).join(', ')}}) do
+    list[#list + 1] = UI.Text({text = text})
+    list[#list + 1] = UI.Button({text = text})
+    list[#list + 1] = UI.Input({placeholder = text})
+end
+Network.OnServerEvent("markup", function() UI.Show(UI.List(list)) end)
+`;
+SCRIPTS['ServerScriptService/Markup.lua'] = `Chat.Received:Connect(function(player, text)
+    if text == "/markup" then
+        Network.FireClient(player, "markup")
+    end
+end)
+`;
+
 let world;
 
 before(async () => {
@@ -103,6 +119,13 @@ after(async () => {
     rmSync(folder, { recursive: true, force: true });
 });
 
+// Nothing of what was written became an element, or an attribute that runs.
+async function checkNoMarkup(page) {
+    assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('#screen :is(img, script, iframe, style, ' +
+        'base, meta, details, math, a), base, iframe, :is(#screen, #hud, #gate) :is([onerror], [onload], [onfocus], [ontoggle])')]
+        .map((each) => each.outerHTML)), []);
+}
+
 test('what scripts show is seen, pressed and typed into', async () => {
     const ada = await open('Ada');
     await ada.playing();
@@ -110,7 +133,7 @@ test('what scripts show is seen, pressed and typed into', async () => {
     await page.setViewportSize(DESK);
     const panel = page.locator('#script-ui .anchor.right .w-panel');
     await panel.waitFor();
-    assert.equal(await panel.locator('h3').textContent(), `Shop ${MARKUP[0]}`);
+    assert.equal(await panel.locator('h3').textContent(), `Shop ${MARKUP}`);
     assert.equal(await page.locator('#script-ui img, #script-ui script').count(), 0);
     assert.match(await page.locator('#script-ui .anchor.bottom-left').textContent(),
         /From another script/, 'the second script took nothing from the first');
@@ -143,11 +166,23 @@ test('what scripts show is seen, pressed and typed into', async () => {
     assert.ok(still.id > 0);
     await checkAccessible(page, 'the game');
     await ada.screenshot('screen-scripts');
+
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('/markup');
+    await page.keyboard.press('Enter');
+    const markup = page.locator('#script-ui .anchor.top .tree');
+    await markup.waitFor();
+    assert.deepEqual(await markup.evaluate((tree) => [
+        [...tree.querySelectorAll('p')].map((each) => each.textContent),
+        [...tree.querySelectorAll('button')].map((each) => each.textContent),
+        [...tree.querySelectorAll('input')].map((each) => each.placeholder),
+    ]), [XSS, XSS, XSS], 'widgets show it as it is');
+    await checkNoMarkup(page);
     assert.deepEqual(ada.complaints, []);
 });
 
 test('two players chat, mute and report, by keyboard alone', async () => {
-    const [ada, bo] = await Promise.all(['Ada', MARKUP[0].slice(0, 24)].map((name) =>
+    const [ada, bo] = await Promise.all(['Ada', MARKUP.slice(0, 24)].map((name) =>
         open(name)));
     await Promise.all([ada.playing(), bo.playing()]);
     const log = (player) => player.page.locator('#messages').textContent();
@@ -158,9 +193,15 @@ test('two players chat, mute and report, by keyboard alone', async () => {
     };
     await until('both know each other', async () =>
         Object.values((await ada.inspect()).people).some((name) => name.startsWith('<img')));
-    await say(ada, `hello ${MARKUP[1]}`);
-    await until('it is heard', async () => (await log(bo)).includes(`Ada: hello ${MARKUP[1]}`));
-    assert.equal(await bo.page.locator('#messages img, #messages script').count(), 0);
+    for (const half of [XSS.slice(0, XSS.length / 2), XSS.slice(XSS.length / 2)]) {
+        const line = half.join(' ');
+        assert.ok(line.length < 512);
+        await say(ada, line);
+        await until('it is heard', async () => (await log(bo)).includes(`Ada: ${line}`));
+    }
+    for (const { page } of [ada, bo]) {
+        await checkNoMarkup(page);
+    }
     await say(ada, '/give 7'); // the page has no such command: it is for the place's scripts
     await until('the script heard it', () => /heard \/give 7/.test(world.output));
     const name = Object.values((await bo.inspect()).people).find((each) => each !== 'Ada');
@@ -241,6 +282,9 @@ test('what lies over the world has room, also on small screens', async () => {
         assert.deepEqual(await page.locator('#script-ui .tree').evaluateAll((all) => all
             .filter((each) => each.getBoundingClientRect().right > innerWidth)
             .map((each) => each.textContent.slice(0, 20))), [], 'beyond the screen');
+        assert.deepEqual(await page.locator('#script-ui .w-panel > *').evaluateAll((all) => all
+            .filter((each) => each.getBoundingClientRect().right > each.parentElement.getBoundingClientRect().right)
+            .map((each) => each.outerHTML.slice(0, 60))), [], 'beyond its panel');
         const box = await rules.locator('button').boundingBox();
         assert.ok(box.y > 0 && box.y + box.height < size.height, 'the last button is on the screen');
         await rules.locator('button').click();
@@ -343,8 +387,11 @@ test('the menu: an invitation, and another body', async () => {
     await page.screenshot({ path: join(process.argv[5], 'screen-invite.png') });
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Give up this body' }).press('Enter');
-    await until('the body is dead', async () => (await ada.inspect()).own[10] <= 0);
-    await until('there is another life', async () => (await ada.inspect()).own[10] > 0);
+    await until('the body is dead, and she is told', async () => (await ada.inspect()).own[10] <= 0 &&
+        /You died/.test(await page.textContent('#died')));
+    await page.screenshot({ path: join(process.argv[5], 'screen-died.png') });
+    await until('there is another life', async () => (await ada.inspect()).own[10] > 0 &&
+        await page.textContent('#died') === '');
     assert.deepEqual(ada.complaints, []);
 });
 
@@ -361,16 +408,17 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     const up = await Up.start(join(folder, 'island'));
     t.after(() => up.stop());
     const context = await (await openBrowser()).newContext({ viewport: PHONE });
+    await drawSeldom(context);
     const site = `http://127.0.0.1:${up.port}`;
     const anna = await context.newPage();
     await anna.goto(`${site}/play`);
-    const made = await anna.evaluate(async () => {
+    const made = await anna.evaluate(async (invitation) => {
         const answer = await fetch('/register', {
             method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
-            body: JSON.stringify({ username: 'anna', password: 'a long word 17' }),
+            body: JSON.stringify({ username: 'anna', password: 'a long word 17', invitation }),
         });
         return answer.ok ? '' : answer.text();
-    });
+    }, /link=([\w-]+)/.exec(up.output)[1]); // she runs the server
     assert.equal(made, '');
     const den = await anna.evaluate(async () => (await fetch('/api/worlds', {
         method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
@@ -378,6 +426,7 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     })).json());
     await anna.goto(`${site}/play/${den.room_code}`);
     await anna.getByText('You are anna.').waitFor();
+    assert.equal(await anna.textContent('#title'), 'Island', 'one sees where one goes');
     await anna.locator('#enter').press('Enter');
     await until('anna plays', () => anna.evaluate(() => window.sandlot.inspect().phase === 'playing'));
     const bo = await Player.open(up.port, 'Bo', { query: `play/${den.room_code}` });
@@ -392,6 +441,28 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
         /^\/account\?next=%2Fplay%2F/, 'and comes back here');
     await checkAccessible(bo.page, 'the chat of a guest');
     await bo.page.screenshot({ path: join(process.argv[5], 'screen-guest.png') });
+    await bo.page.keyboard.press('Escape');
+    await bo.page.locator('.chat-guest').waitFor({ state: 'detached' });
+    assert.equal(await bo.page.locator('dialog').count(), 0, 'that was the chat, not the menu');
+
+    // With phrases to choose from: the keyboard alone says one.
+    const set = (path, body) => anna.evaluate(async ([where, what]) => (await fetch(where, {
+        method: 'PUT', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' }, body: what,
+    })).status, [path, body]);
+    assert.deepEqual([await set('/admin/phrases', `Hello!\n${MARKUP}\n`),
+        await set('/admin/settings', JSON.stringify({ guest_chat: 'phrases' }))], [200, 200]);
+    await bo.page.reload();
+    await bo.page.locator('#enter').press('Enter');
+    await bo.playing();
+    await until('the phrases are offered', async () => {
+        await bo.page.keyboard.press('Enter');
+        return await bo.page.locator('.chat-phrases button:focus', { hasText: 'Hello!' }).count() === 1;
+    });
+    assert.equal(await bo.page.locator('.chat-phrases button').nth(1).textContent(), MARKUP);
+    await checkAccessible(bo.page, 'phrases');
+    await bo.page.screenshot({ path: join(process.argv[5], 'screen-phrases.png') });
+    await bo.page.keyboard.press('Enter');
+    await until('she hears it', async () => (await anna.textContent('#messages')).includes('~Bo: Hello!'));
 
     await anna.keyboard.press('Escape');
     await anna.getByRole('button', { name: 'Players' }).press('Enter');
@@ -434,6 +505,7 @@ test('settings hold, and stay', async () => {
     await page.getByLabel('Colours of menus').selectOption('dark');
     await page.getByLabel('Picture', { exact: true }).selectOption('medium');
     await page.getByLabel(/^Teams in words/).check();
+    await page.getByLabel(/^Crouch: press once/).check();
     await checkAccessible(page, 'the settings, dark, with large texts');
     await page.screenshot({ path: join(process.argv[5], 'screen-settings.png') });
     await page.getByRole('button', { name: /^Walk forward/ }).click();
@@ -449,6 +521,13 @@ test('settings hold, and stay', async () => {
     });
     await page.keyboard.up('i');
 
+    const crouches = async () => ((await ada.inspect()).own[11] & 4) !== 0;
+    assert.equal(await crouches(), false);
+    await page.keyboard.press('z');
+    await until('one press is enough to crouch', crouches);
+    await page.keyboard.press('z');
+    await until('the next one ends it', async () => !await crouches());
+
     const { id } = await ada.position();
     await page.reload();
     await page.press('#name', 'Enter');
@@ -457,7 +536,7 @@ test('settings hold, and stay', async () => {
     assert.equal(await page.evaluate(() =>
         getComputedStyle(document.documentElement).getPropertyValue('--text')), '2');
     const kept = await page.evaluate(() => JSON.parse(localStorage.getItem('sandlot.settings')));
-    assert.deepEqual([kept.quality, kept.teamNames, kept.language], ['medium', true, 'en']);
+    assert.deepEqual([kept.quality, kept.teamNames, kept.language, kept.toggleCrouch], ['medium', true, 'en', true]);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Leave' }).click();
     await until('she is out', async () => (await ada.inspect()).phase === 'closed');

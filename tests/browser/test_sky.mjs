@@ -132,7 +132,7 @@ before(async () => {
         writeFileSync(join(folder, name), text);
     }
     world = await World.start(folder);
-    ada = await Player.open(world.port, 'Ada', { before: readPictures });
+    ada = await Player.open(world.port, 'Ada', { before: readPictures, paints: true });
     await ada.page.setViewportSize(TINY);
     await ada.playing();
     await until('the ground is drawn', async () =>

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { World, closeBrowser, findTextTrouble, onlyInAll, openBrowser, until } from './support.mjs';
+import { World, closeBrowser, drawSeldom, findTextTrouble, onlyInAll, openBrowser, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const VIEWS = { desk: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } };
@@ -146,11 +146,7 @@ async function play(view, more = {}) {
     const own = await (await openBrowser()).newContext({ viewport: view, serviceWorkers: 'block', ...more });
     await own.addCookies(await context.cookies());
     page = await own.newPage();
-    await page.addInitScript((pause) => {
-        const draw = window.requestAnimationFrame.bind(window);
-        window.requestAnimationFrame = (picture) => setTimeout(() => draw(picture), pause);
-        window.cancelAnimationFrame = clearTimeout;
-    }, 180);
+    await drawSeldom(own);
     await go(`/play/${found.room}`);
     return own;
 }

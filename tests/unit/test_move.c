@@ -298,6 +298,48 @@ TEST(platforms_carry_up_along_and_around)
     walk_world_close(&world);
 }
 
+// Slowly, down stairs, and along the edge of a ledge that is as high as a house, never over it.
+TEST(who_crouches_stays_on_the_ledge)
+{
+    const PartDesc parts[] = {
+        walk_box(vec3(-3, 3, -3), vec3(3, 4, 3)),
+        walk_box(vec3(-3, 3, -4), vec3(3, 3.8f, -3)), // a stair below it
+    };
+    WalkWorldDesc desc = walk_world_default();
+    desc.parts = parts;
+    desc.part_count = 2;
+    WalkWorld world = walk_world_open(&desc);
+    const Handle player = walk_player(world.sim, vec3(0, 4, 0));
+    walk(world.sim, player, 0, 1, INPUT_CROUCH | INPUT_RUN, 30);
+    const float from = at(world.sim, player)->position.z;
+    walk(world.sim, player, 0, 1, INPUT_CROUCH | INPUT_RUN, 30);
+    CHECK_NEAR(at(world.sim, player)->position.z - from, 1, 0.01); // 2 m/s, whoever runs too
+    walk(world.sim, player, 0, 1, 0, 12);                          // fast, up to the edge
+    walk(world.sim, player, 0.6f, 1, INPUT_CROUCH, 600);
+    const Entity *entity = at(world.sim, player);
+    CHECK(entity->character.grounded);
+    CHECK_NEAR(entity->position.y, 4, 0.15); // on the rim the round end is a little lower
+    CHECK(entity->position.z > 2.9f && entity->position.z < 3.4f);
+    CHECK(entity->position.x > 2.9f && entity->position.x < 3.4f); // along it, to the corner
+    CHECK_NEAR(vec3_length(entity->velocity), 0, 0.001);
+    walk(world.sim, player, MATH_PI, 1, INPUT_CROUCH, 600);
+    CHECK_NEAR(at(world.sim, player)->position.y, 3.8f, 0.15);
+    CHECK(at(world.sim, player)->position.z < -3.9f);
+    // A lift takes them along, and a jump leads over the edge.
+    walk(world.sim, player, MATH_PI, 1, INPUT_CROUCH | INPUT_JUMP, 40);
+    walk(world.sim, player, MATH_PI, 1, INPUT_CROUCH, 90);
+    CHECK_NEAR(at(world.sim, player)->position.y, 0, 0.001);
+    const Handle lift = spawn(world.sim, walk_box(vec3(10, 0, 10), vec3(12, 1, 12)));
+    const Handle rider = walk_player(world.sim, vec3(11, 1, 11));
+    walk(world.sim, rider, 0, 1, INPUT_CROUCH, 60);
+    shuttle(world.sim, lift, vec3(11, 0.5f, 11), vec3(0, 1, 2), VEC3_ZERO, 120);
+    walk(world.sim, rider, 0, 1, INPUT_CROUCH, 120);
+    CHECK(at(world.sim, rider)->character.grounded);
+    CHECK_NEAR(at(world.sim, rider)->position.y, 3, 0.15);
+    CHECK(at(world.sim, rider)->position.z < 12 + 4 + 0.4f);
+    walk_world_close(&world);
+}
+
 TEST(a_glide_begins_where_the_part_is_and_ends_exactly)
 {
     WalkWorldDesc desc = walk_world_default();

@@ -148,7 +148,7 @@ test('at most two chunks are uploaded with a picture, and only their newest vers
     assert.equal(queue.size, 0);
 });
 
-const STANDS = { speed: 0, rise: 0, stands: true, climbs: false, dead: false };
+const STANDS = { speed: 0, rise: 0, stands: true, climbs: false, crouches: false, dead: false };
 
 // After half a second of it.
 function held(moving) {
@@ -171,6 +171,13 @@ test('standing, walking, jumping, falling and climbing look different', () => {
     assert.ok(falls.pose.fall > 0.95 && falls.limbs.spread > 1);
     assert.ok(climbs.limbs.arms.every((angle) => angle < -1.5)); // above the head
     assert.ok(held({ dead: true, speed: 5 }).pose.walk < 0.01);
+    // Lower, with feet that are still on the ground: legs are 0.38 of the height.
+    const crouches = held({ crouches: true });
+    assert.ok(crouches.limbs.bob < -0.1 && crouches.limbs.lean > 0.2);
+    for (const angle of crouches.limbs.legs) {
+        assert.ok(Math.abs(crouches.limbs.bob + 0.38 * (1 - Math.cos(angle))) < 0.01);
+    }
+    assert.ok(held({ crouches: true, stands: false, rise: 6 }).pose.crouch < 0.01);
 });
 
 test('one pose goes over into the next without a jerk, and no number escapes', () => {

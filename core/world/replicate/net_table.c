@@ -326,7 +326,8 @@ static Fare fare_of(const NetTable *table, const Entity *entity, Handle handle)
     fare.flags = (uint8_t)((character->grounded ? NET_GROUNDED : 0) |
                            (character->climbing ? NET_CLIMBING : 0) |
                            (character->health > 0 ? 0 : NET_DEAD) |
-                           ((character->input.buttons & INPUT_RUN) != 0 ? NET_RUNNING : 0));
+                           ((character->input.buttons & INPUT_RUN) != 0 ? NET_RUNNING : 0) |
+                           ((character->input.buttons & INPUT_CROUCH) != 0 ? NET_CROUCHING : 0));
     if (entity->type == ENTITY_NPC) {
         const Npc *npc = npc_at(table->sim, handle);
         fare.npc_state = npc == NULL ? 0 : (uint8_t)npc->state;

@@ -18,6 +18,7 @@ const KIND_NPC = 2;
 const KIND_PROJECTILE = 3;
 const FLAG_GROUNDED = 1;
 const FLAG_CLIMBING = 2;
+const FLAG_CROUCHING = 16;
 const FLAG_DEAD = 4;
 
 interface Body {
@@ -160,7 +161,8 @@ export class BodiesView {
             const person = people.get(id);
             this.pose(id, body, person, yaw, {
                 speed: Math.hypot(vx, vz), rise: vy, stands: (flags & FLAG_GROUNDED) !== 0,
-                climbs: (flags & FLAG_CLIMBING) !== 0, dead: (flags & FLAG_DEAD) !== 0,
+                climbs: (flags & FLAG_CLIMBING) !== 0,
+                crouches: (flags & FLAG_CROUCHING) !== 0, dead: (flags & FLAG_DEAD) !== 0,
             }, sight, seconds);
             this.label(body, kind === KIND_PLAYER ? person?.name ?? ''
                 : ['', '?', '!', '?'][state] ?? '', teamMark(teams, person?.team ?? ''), health);
@@ -182,7 +184,7 @@ export class BodiesView {
             body.position.set(x, y, z);
             const moving = {
                 speed: Math.hypot(vx, vz), rise: vy, stands: (stands & 1) !== 0,
-                climbs: (stands & 2) !== 0, dead: health <= 0,
+                climbs: (stands & 2) !== 0, crouches: (stands & 4) !== 0, dead: health <= 0,
             };
             if (visible) {
                 this.pose(id, body, person, yaw, moving, sight, seconds);

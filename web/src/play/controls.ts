@@ -10,7 +10,8 @@ export const JUMP = 1;
 export const RUN = 2;
 export const FIRE = 4;
 export const USE = 8;
-// The place's own buttons, in the order of `actions` in place.json, follow those.
+export const CROUCH = 0x8000;
+// The place's own buttons, in the order of `actions` in place.json, follow Use.
 export const actionBit = (action: number): number => (USE << 1) << action;
 
 const TURN_PER_PIXEL = 0.0024;
@@ -70,6 +71,7 @@ export class Controls {
     onButtons: () => void = () => {}; // touch or gamepad: other buttons are down than before
     readonly fires = signal(false); // Fire does something in this place: there is a weapon, or a script asks for it
     readonly runs = signal(false); // with the setting that a press is enough
+    readonly crouches = signal(false); // likewise
     readonly touch = new Held((pressed) => this.held(pressed));
     readonly pad = new Held((pressed) => this.held(pressed));
     private readonly down = new Set<string>();
@@ -129,9 +131,11 @@ export class Controls {
         const others = this.touch.buttons | this.pad.buttons;
         const runs = settings.value.toggleRun ? this.runs.value
             : held('run') === 1 || (others & RUN) !== 0;
+        const crouches = settings.value.toggleCrouch ? this.crouches.value
+            : held('crouch') === 1 || (others & CROUCH) !== 0;
         const buttons = this.actions.reduce(
             (bits, name, at) => bits | (this.down.has(actionKey(name, at)) ? actionBit(at) : 0),
-            (held('jump') === 1 ? JUMP : 0) | (runs ? RUN : 0) |
+            (held('jump') === 1 ? JUMP : 0) | (runs ? RUN : 0) | (crouches ? CROUCH : 0) |
             (this.firing ? FIRE : 0) | (held('use') === 1 ? USE : 0));
         // A gamepad has more buttons than a place.
         const known = (actionBit(this.actions.length) - 1) & (this.takesFire === null ? ~0 : ~FIRE);
@@ -178,6 +182,7 @@ export class Controls {
 
     private held(pressed: number): void {
         this.runs.value = this.runs.value !== ((pressed & RUN) !== 0);
+        this.crouches.value = this.crouches.value !== ((pressed & CROUCH) !== 0);
         if ((pressed & FIRE) !== 0) {
             this.takesFire?.();
         }
@@ -203,6 +208,7 @@ export class Controls {
         }
         if (down) {
             this.runs.value = this.runs.value !== this.is('run', event.code);
+            this.crouches.value = this.crouches.value !== this.is('crouch', event.code);
             this.down.add(event.code);
         } else {
             this.down.delete(event.code);

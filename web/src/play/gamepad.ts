@@ -1,8 +1,9 @@
 // A gamepad with the browser's standard mapping, read with each picture: in the world it walks, looks
 // and presses buttons; while a menu is open it moves the focus in it.
-import { FIRE, JUMP, RUN, USE, actionBit, type Controls } from './controls.ts';
+import { CROUCH, FIRE, JUMP, RUN, USE, actionBit, type Controls } from './controls.ts';
 import { device } from './device.ts';
 import { menuBack, menuMove, menuPress, menuRoot } from './pad_menu.ts';
+import { readPads } from './pads.ts';
 
 export type PadCommand = 'menu' | 'overlay' | 'camera' | 'dig' | 'fill' | 'focus' | 'build' | 'build-tool' |
     'build-turn' | 'build-next' | 'build-before' | 'build-remove';
@@ -18,16 +19,16 @@ const REPEAT_FIRST_MS = 400;
 const REPEAT_MS = 120;
 
 const OWN: readonly (readonly [number, number])[] =
-    [[A, JUMP], [X, USE], [RT, FIRE], [LB, RUN]];
+    [[A, JUMP], [B, CROUCH], [X, USE], [RT, FIRE], [LB, RUN]];
 const COMMANDS: readonly (readonly [number, PadCommand])[] =
     [[START, 'menu'], [BACK, 'overlay'], [R3, 'camera'], [Y, 'focus']];
 const BUILDING: readonly (readonly [number, PadCommand])[] =
     [[UP, 'build-turn'], [RIGHT, 'build-next'], [DOWN, 'build-tool'], [LEFT, 'build-before'],
         [LT, 'build-remove']];
 const TERRAIN: readonly (readonly [number, PadCommand])[] = [[LT, 'dig'], [RB, 'fill']];
-// For the place's own actions, in their order. Where nobody digs, two more buttons are free.
-const ACTIONS = [UP, RIGHT, DOWN, LEFT, B];
-const ACTIONS_MORE = [...ACTIONS, LT, RB];
+// For the place's own actions, in their order. Where nobody digs or builds, more buttons are free.
+const ACTIONS = [UP, RIGHT, DOWN, LEFT];
+const DIG_BUTTONS = [LT, RB];
 
 // Without the dead zone: its edge is 0, the rim is 1. A pad that says nonsense is at rest.
 export function stickOf(x: number, y: number): [number, number] {
@@ -38,17 +39,6 @@ export function stickOf(x: number, y: number): [number, number] {
     const part = Math.min((size - DEAD) / (1 - DEAD), 1) / size;
     return [x * part, y * part];
 }
-
-// Null: the browser keeps gamepads from this page, as some do over plain http.
-function readPads(): readonly (Gamepad | null)[] | null {
-    try {
-        return typeof navigator.getGamepads === 'function' ? navigator.getGamepads() : null;
-    } catch {
-        return null;
-    }
-}
-
-export const padsAreWithheld = (): boolean => readPads() === null;
 
 export class GamepadReader {
     terraforms = false; // the place lets one dig
@@ -96,8 +86,9 @@ export class GamepadReader {
     }
 
     private world(walk: [number, number], look: [number, number]): void {
-        const actions = this.isBuilding ? [] : this.terraforms ? ACTIONS : ACTIONS_MORE;
-        const all = [...OWN, ...this.builds ? [] : [[L3, RUN] as const], ...actions.map((at, action) => [at, actionBit(action)] as const)];
+        const actions = this.isBuilding ? []
+            : [...ACTIONS, ...this.builds ? [] : [L3], ...this.terraforms ? [] : DIG_BUTTONS];
+        const all = [...OWN, ...actions.map((at, action) => [at, actionBit(action)] as const)];
         const buttons = all.reduce((bits, [at, bit]) =>
             bits | (this.down.has(at) && !this.waiting.has(at) ? bit : 0), 0);
         const { pad } = this.controls;

@@ -22,11 +22,12 @@ import type { BuildMode } from './build_mode.ts';
 import { Chat } from './chat.ts';
 import { Controls } from './controls.ts';
 import { watchDevice } from './device.ts';
-import { GamepadReader, type PadCommand } from './gamepad.ts';
+import type { GamepadReader, PadCommand } from './gamepad.ts';
 import { Outside } from './outside.ts';
+import { hasPad } from './pads.ts';
 import { People } from './people.ts';
 import { AdaptiveQuality, levelOf } from './quality.ts';
-import { RELOAD_FAILED, reloadOnce, reloadWorked } from './reload.ts';
+import { reloadOnce, reloadWorked } from './reload.ts';
 import { canBuild } from './screen/help.tsx';
 import type { MenuPage } from './screen/menu.tsx';
 import { Screen } from './screen/screen.tsx';
@@ -44,6 +45,7 @@ import { words } from '../ui/words.ts';
 
 const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
+const PAD_AGAIN_MS = 5000; // after what reads gamepads could not be loaded
 const FPS_WINDOW_MS = 1000;
 const KEY_COMMANDS = ['overlay', 'camera', 'dig', 'fill', 'focus', 'build'] as const;
 
@@ -83,6 +85,7 @@ export class PlayPage {
     private readonly health = element('health-bar', HTMLDivElement);
     private readonly healthMeter = element('health', HTMLDivElement);
     private readonly grab = element('grab', HTMLParagraphElement);
+    private readonly deadLine = element('died', HTMLParagraphElement);
     private readonly faults = new FaultList(element('faults', HTMLOListElement));
     private diagnostics: Promise<DiagnosticList> | null = null; // once scripts were checked
     private overlay: LoadedOverlay | null = null; // once it was asked for
@@ -92,8 +95,8 @@ export class PlayPage {
     private readonly assets = new Assets((name, message) => this.faults.add(
         { path: name, file: name, line: 0, message, tick: this.stats?.serverTick ?? 0 }));
     private readonly view = new View(this.canvas, { assets: this.assets, budget: this.budget });
-    private readonly gamepad = new GamepadReader(this.controls,
-        (command) => this.command(command));
+    private gamepad: GamepadReader | null = null; // when there is one
+    private isPadAsked = false;
     private readonly local: MessagePort | null; // of the studio: the world is in this browser
     private worker: Runner | null;
     private readonly outside = new Outside(this.canvas,
@@ -328,7 +331,7 @@ export class PlayPage {
                 break;
             case 'outdated':
                 if (!reloadOnce(tabStorage(), () => location.reload())) {
-                    this.show({ type: 'status', phase: 'closed', text: RELOAD_FAILED });
+                    this.show({ type: 'status', phase: 'closed', text: words.reloadFailed });
                 }
                 break;
             case 'assets':
@@ -450,8 +453,6 @@ export class PlayPage {
         this.place = place;
         this.screen.place.value = place;
         this.controls.actions = place.actions;
-        this.gamepad.terraforms = place.terraform;
-        this.gamepad.builds = canBuild(place);
         element('place', HTMLDivElement).textContent = place.name;
         document.title = `${place.name} · Sandlot`;
     }
@@ -602,12 +603,31 @@ export class PlayPage {
         if (!down) {
             return;
         }
+        if (code === 'Escape' && this.chat.isOpen.value) {
+            this.closeChat();
+            return;
+        }
         const command = code === 'Escape' ? 'menu'
             : KEY_COMMANDS.find((each) => this.controls.is(each, code));
         if (command !== undefined) {
             this.command(command);
         } else if (this.controls.is('chat', code) || code === 'Slash') {
             this.openChat(code === 'Slash' ? '/' : '');
+        }
+    }
+
+    private pollPad(now: number): void {
+        const { gamepad, place } = this;
+        if (gamepad !== null) {
+            gamepad.terraforms = place?.terraform === true;
+            gamepad.builds = place !== null && canBuild(place);
+            gamepad.isBuilding = this.screen.build.value?.mode.isOpen.value === true;
+            gamepad.poll(now);
+        } else if (!this.isPadAsked && hasPad()) {
+            this.isPadAsked = true;
+            import('./gamepad.ts').then(({ GamepadReader: Reader }) => {
+                this.gamepad = new Reader(this.controls, (command) => this.command(command));
+            }).catch(() => setTimeout(() => { this.isPadAsked = false; }, PAD_AGAIN_MS));
         }
     }
 
@@ -716,7 +736,6 @@ export class PlayPage {
         }
         const open = !mode.isOpen.value;
         mode.setOpen(open);
-        this.gamepad.isBuilding = open;
         this.controls.takesKey = (code) => open && (mode.key(code) ||
             (mode.isMouseKey(code) && this.controls.switchMouse()));
         this.controls.takesFire = open ? () => mode.use() : null;
@@ -728,7 +747,6 @@ export class PlayPage {
     private endBuild(): void {
         this.screen.build.value?.mode.close();
         this.screen.build.value = null;
-        this.gamepad.isBuilding = false;
         this.controls.takesKey = () => false;
         this.controls.takesFire = null;
         this.controls.takesSecond = null;
@@ -769,7 +787,7 @@ export class PlayPage {
         this.pictureMs = now;
         this.pictures = this.pictures.filter((at) => now - at < FPS_WINDOW_MS);
         this.pictures.push(now);
-        this.gamepad.poll(now);
+        this.pollPad(now);
         this.controls.step(seconds);
         if (!this.waiting) {
             this.sendInput();
@@ -779,6 +797,10 @@ export class PlayPage {
             this.health.style.width = `${Math.max(0, Math.min(100, health / FULL_HEALTH * 100))}%`;
             this.health.classList.toggle('low', health < FULL_HEALTH * 0.3);
             this.healthMeter.setAttribute('aria-valuenow', String(Math.round(health)));
+            const died = health <= 0 && this.frame.own[0] === 1 ? words.youDied : '';
+            if (this.deadLine.textContent !== died) {
+                this.deadLine.textContent = died;
+            }
             this.view.setQuality(levelOf(settings.value.quality, this.adaptive));
             this.view.ownCamera = settings.value.camera;
             const mode = this.screen.build.value?.mode;

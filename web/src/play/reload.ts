@@ -3,10 +3,6 @@
 // between here and the server keeps an old page, and a person has to act.
 const MARK = 'sandlot.reloaded';
 
-export const RELOAD_FAILED = 'This page and the world are of different versions, and loading the '
-    + 'page again did not help. Empty the browser\'s cache for this site, or tell whoever runs the '
-    + 'server.';
-
 type Marks = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null; // null: there is no storage
 
 // False: it has been done already, or cannot be remembered and might never end.

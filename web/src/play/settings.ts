@@ -8,11 +8,11 @@ import { LANGUAGES, type Language } from '../ui/words.ts';
 const KEY = 'sandlot.settings';
 
 export type KeyAction =
-    | 'forward' | 'back' | 'left' | 'right' | 'jump' | 'run' | 'use' | 'dig' | 'fill' | 'camera'
+    | 'forward' | 'back' | 'left' | 'right' | 'jump' | 'run' | 'crouch' | 'use' | 'dig' | 'fill' | 'camera'
     | 'build' | 'chat' | 'focus' | 'overlay';
 
 export const DEFAULT_KEYS: Record<KeyAction, string> = {
-    forward: 'KeyW', back: 'KeyS', left: 'KeyA', right: 'KeyD', jump: 'Space', run: 'ShiftLeft',
+    forward: 'KeyW', back: 'KeyS', left: 'KeyA', right: 'KeyD', jump: 'Space', run: 'ShiftLeft', crouch: 'KeyZ',
     use: 'KeyE', dig: 'KeyF', fill: 'KeyG', camera: 'KeyV', build: 'KeyB',
     chat: 'Enter', focus: 'F2', overlay: 'Tab',
 };
@@ -25,7 +25,8 @@ export interface Settings {
     textSize: number; // 1 to 2
     sensitivity: number; // 0.25 to 4
     invert: boolean;
-    toggleRun: boolean;
+    toggleRun: boolean; // a press begins it, and the next one ends it
+    toggleCrouch: boolean;
     touch: TouchLayout;
     camera: 'first' | 'third';
     quality: QualityChoice;
@@ -42,15 +43,15 @@ export interface Settings {
 }
 
 export const DEFAULTS: Settings = {
-    textSize: 1, sensitivity: 1, invert: false, toggleRun: false, touch: 'right-handed',
-    camera: 'third', quality: 'auto', language: 'en', teamNames: false, theme: 'system',
+    textSize: 1, sensitivity: 1, invert: false, toggleRun: false, toggleCrouch: false,
+    touch: 'right-handed', camera: 'third', quality: 'auto', language: 'en', teamNames: false, theme: 'system',
     volume: 0.8, musicVolume: 0.7, effectsVolume: 1, ownSounds: true, captions: false,
     keys: DEFAULT_KEYS,
     actionKeys: {},
 };
 
 // For a place's own actions, in the order of place.json, where the player chose no others.
-const ACTION_KEYS = ['KeyQ', 'KeyR', 'KeyT', 'KeyZ', 'KeyX', 'KeyC', 'KeyY', 'KeyH', 'KeyJ', 'KeyK',
+const ACTION_KEYS = ['KeyQ', 'KeyR', 'KeyT', 'KeyX', 'KeyC', 'KeyY', 'KeyH', 'KeyJ', 'KeyK',
     'KeyL', 'KeyN'];
 const ACTION_KEYS_MAX = 200; // remembered, of all places'
 
@@ -90,6 +91,7 @@ export function readSettings(text: string | null): Settings {
         sensitivity: within(kept.sensitivity, 0.25, 4, 1),
         invert: kept.invert === true,
         toggleRun: kept.toggleRun === true,
+        toggleCrouch: kept.toggleCrouch === true,
         touch: oneOf(kept.touch, TOUCH_LAYOUTS, 'right-handed'),
         camera: oneOf(kept.camera, ['first', 'third'], 'third'),
         quality: oneOf(kept.quality, QUALITIES, 'auto'),
@@ -175,4 +177,4 @@ export function openSettings(): void {
 
 // As it stands on the key: KeyW is W, ShiftLeft is Shift Left.
 export const keyName = (code: string): string =>
-    code.replace(/^(Key|Digit)/, '').replace(/([a-z])([A-Z0-9])/g, '$1 $2');
+    code.replace(/^(Key|Digit)/, '').replace(/^(Shift|Control|Alt)Left$/, '$1').replace(/([a-z])([A-Z0-9])/g, '$1 $2');

@@ -2,19 +2,16 @@
 // with its file and line. A click puts it away.
 import type { Checked } from '../core/channel.ts';
 import { diagnosticText } from '../core/check.ts';
+import { laterWords } from './words_later.ts';
 
 const SHOWN_MAX = 50;
 
-const counted = (count: number, what: string): string =>
-    `${count} ${what}${count === 1 ? '' : 's'}`;
-
 function summary({ scripts, diagnostics, failure }: Checked): string {
     if (failure !== '') {
-        return `The scripts could not be checked: ${failure}`;
+        return laterWords.check.failed(failure);
     }
     const errors = diagnostics.filter(({ level }) => level === 'error').length;
-    return `${counted(scripts, 'script')} checked: ${counted(errors, 'error')}, ${
-        counted(diagnostics.length - errors, 'warning')}`;
+    return laterWords.check.counts(scripts, errors, diagnostics.length - errors);
 }
 
 export class DiagnosticList {

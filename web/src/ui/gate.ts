@@ -33,6 +33,10 @@ function placeOfAddress(): string {
         new URLSearchParams(location.search).get('place') ?? '';
 }
 
+// The server writes it into the head of the page, together with its own name: "Obby · Sandlot".
+const titleOfPlace = (): string => / · /.test(document.title)
+    ? document.title.slice(0, document.title.lastIndexOf(' · ')) : '';
+
 // `?place=place_obby-k3x9ab&channel=beta`, for those who test it; `draft` for those who work on it.
 function channelOfAddress(): string {
     const asked = new URLSearchParams(location.search).get('channel') ?? '';
@@ -92,6 +96,14 @@ export class Gate {
 
     constructor(actions: GateActions) {
         this.actions = actions;
+        for (const [id, text] of Object.entries(words.gate.page)) {
+            element(id, HTMLElement).textContent = text;
+        }
+        this.name.placeholder = words.gate.guest;
+        const place = titleOfPlace();
+        if (place !== '') {
+            element('title', HTMLHeadingElement).textContent = place;
+        }
         const kept = readKept(NAME_KEY);
         this.name.value = new URLSearchParams(location.search).get('name') ?? kept ?? '';
         this.name.focus();
@@ -153,9 +165,9 @@ export class Gate {
         this.signedIn = session.signed_in;
         this.who.hidden = session.signed_in;
         if (session.signed_in) {
-            this.intro.textContent = `You are ${session.shown_name}.`;
+            this.intro.textContent = words.gate.youAre(session.shown_name ?? '');
             this.account.textContent = session.is_guest === true
-                ? 'Make an account, and keep what you have' : 'Your account';
+                ? words.gate.keepAccount : words.gate.ownAccount;
         }
         if (this.room === '') {
             void openWorlds().then((worlds) => this.offer(worlds)); // nobody waits for that

@@ -113,6 +113,21 @@ const english = {
     left: 'You have left.',
     cancelled: 'You cancelled it.',
     gate: {
+        // By the ids of index.html, which has them in English for pages without scripts.
+        page: {
+            intro: 'A world is waiting.',
+            'name-label': 'Your name',
+            enter: 'Play',
+            account: 'Sign in or register',
+            cancel: 'Cancel',
+            again: 'Try again',
+            'leave-link': 'To the start page',
+            grab: 'Click to look around',
+        },
+        guest: 'Guest',
+        youAre: (name: string) => `You are ${name}.`,
+        keepAccount: 'Make an account, and keep what you have',
+        ownAccount: 'Your account',
         closed: 'You are not in the world',
         waiting: 'One moment',
         again: 'Try again',
@@ -169,9 +184,11 @@ const english = {
     },
     offlineNotice: 'This device says that it is offline. If the game stops, that is why.',
     health: 'Health',
-    grab: 'Click to look around',
+    reloadFailed: 'This page and the world are of different versions, and loading the page again did not '
+        + 'help. Empty the browser’s cache for this site, or tell whoever runs the server.',
+    youDied: 'You died. You will be back in a moment.',
     help: {
-        walk: 'walk', jump: 'jump', run: 'run', click: 'Click', shoot: 'shoot', dig: 'dig',
+        walk: 'walk', jump: 'jump', run: 'run', chat: 'chat', click: 'Click', shoot: 'shoot', dig: 'dig',
         fill: 'fill', build: 'build', camera: 'camera', numbers: 'numbers',
     },
     died: (who: string) => `${who} died`,
@@ -183,6 +200,7 @@ const english = {
         right: 'Walk right',
         jump: 'Jump',
         run: 'Run',
+        crouch: 'Crouch',
         use: 'Use',
         dig: 'Dig',
         fill: 'Fill',

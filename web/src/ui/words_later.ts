@@ -2,6 +2,9 @@
 // and sounds. Another language is one more row here, as in words.ts.
 import { type Language, chosenLanguage } from './words.ts';
 
+const counted = (count: number, what: string): string =>
+    `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const english = {
     overlay: {
         graph: (count: number, median: number, worst: number) => `The last ${count} pictures: ` +
@@ -22,12 +25,18 @@ const english = {
         faults: (count: number) => `Faults of the server: ${count}`,
         faultHead: ['where', 'what'],
     },
+    check: {
+        failed: (why: string) => `The scripts could not be checked: ${why}`,
+        counts: (scripts: number, errors: number, warnings: number) => `${counted(scripts, 'script')} checked: ` +
+            `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
+    },
     settings: {
         title: 'Settings',
         textSize: 'Size of texts',
         sensitivity: 'How fast the view turns',
         invert: 'Swap up and down when looking',
         toggleRun: 'Run: press once instead of holding',
+        toggleCrouch: 'Crouch: press once instead of holding',
         touch: 'Touch controls',
         touchLayouts: {
             'right-handed': 'Walk left, look right',

@@ -1,6 +1,6 @@
 // The chat: the newest lines fade over the game; open, it shows all of them and a line to write.
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 import { Button } from '../../ui/parts.tsx';
@@ -68,9 +68,17 @@ function Writing({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.El
     );
 }
 
+// The first thing in it that can be pressed has the focus: one comes here by a key, too.
+function useFirstFocus(): RefObject<HTMLDivElement | null> {
+    const box = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => box.current?.querySelector('button')?.focus(), []);
+    return box;
+}
+
 function Phrases({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.Element {
+    const box = useFirstFocus();
     return (
-        <div class="chat-phrases" role="group" aria-label={words.chat.phrases}>
+        <div ref={box} class="chat-phrases" role="group" aria-label={words.chat.phrases}>
             {chat.rule.value.phrases.map((phrase) => (
                 <Button key={phrase} quiet onClick={() => {
                     chat.say(phrase);
@@ -82,27 +90,41 @@ function Phrases({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.El
     );
 }
 
-// Why a guest cannot write, and what to do about it.
-function GuestNote({ rule, onClose }: { rule: string; onClose: () => void }): JSX.Element {
+// Nobody writes here; why, and for a guest what to do about it.
+function Silence({ guest, onClose }: { guest: boolean; onClose: () => void }): JSX.Element {
+    const box = useFirstFocus();
     return (
-        <div class="chat-guest">
-            <p>{rule === 'off' ? words.chat.guestOff : words.chat.guestPhrases}{' '}
-                <a href={`/account?next=${encodeURIComponent(location.pathname + location.search)}`}>
-                    {words.chat.guestHelp}</a></p>
-            {rule === 'off' && <Button quiet onClick={onClose}>{words.menu.close}</Button>}
+        <div ref={box} class="chat-guest">
+            {guest ? <GuestNote rule="off" /> : <p>{words.chat.off}</p>}
+            <Button quiet onClick={onClose}>{words.menu.close}</Button>
         </div>
+    );
+}
+
+function GuestNote({ rule }: { rule: string }): JSX.Element {
+    return (
+        <p>{rule === 'off' ? words.chat.guestOff : words.chat.guestPhrases}{' '}
+            <a href={`/account?next=${encodeURIComponent(location.pathname + location.search)}`}>
+                {words.chat.guestHelp}</a></p>
     );
 }
 
 export function ChatBox({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.Element {
     const { rule, guest } = chat.rule.value;
     return (
-        <section class={chat.isOpen.value ? 'chat open' : 'chat'}>
+        <section class={chat.isOpen.value ? 'chat open' : 'chat'} onKeyDown={(event) => {
+            if (event.key === 'Escape') {
+                onClose();
+                event.stopPropagation();
+            }
+        }}>
             <Lines chat={chat} />
             {chat.isOpen.value && (rule === 'free' ? <Writing chat={chat} onClose={onClose} />
                 : rule === 'phrases' ? <Phrases chat={chat} onClose={onClose} />
-                : !guest && <p class="note">{words.chat.off}</p>)}
-            {chat.isOpen.value && guest && <GuestNote rule={rule} onClose={onClose} />}
+                : <Silence guest={guest} onClose={onClose} />)}
+            {chat.isOpen.value && guest && rule === 'phrases' && (
+                <div class="chat-guest"><GuestNote rule={rule} /></div>
+            )}
         </section>
     );
 }

@@ -30,6 +30,7 @@ export function Help({ place }: { place: Place }): JSX.Element | null {
         ...canBuild(place) ? [[[keyName(keys.build)], say.build] as [string[], string]] : [],
         ...place.actions.map((name, at): [string[], string] => [[keyName(actionKey(name, at))], name])
             .filter(([[key]]) => key !== ''),
+        [[keyName(keys.chat)], say.chat],
         [[keyName(keys.camera)], say.camera],
         [[keyName(keys.overlay)], say.numbers],
     ];

@@ -8,7 +8,7 @@ import { Button, Choice, Dialog, Slider, Toggle } from '../../ui/parts.tsx';
 import { LANGUAGES, words, type Language } from '../../ui/words.ts';
 import { laterWords } from '../../ui/words_later.ts';
 import type { Chat } from '../chat.ts';
-import { padsAreWithheld } from '../gamepad.ts';
+import { padsAreWithheld } from '../pads.ts';
 import { missingHere } from '../missing.ts';
 import type { People, Person } from '../people.ts';
 import {
@@ -77,6 +77,8 @@ function SettingsPage({ actions, onBack }: {
                 onChange={(invert) => change({ invert })} />
             <Toggle label={say.toggleRun} value={now.toggleRun}
                 onChange={(toggleRun) => change({ toggleRun })} />
+            <Toggle label={say.toggleCrouch} value={now.toggleCrouch}
+                onChange={(toggleCrouch) => change({ toggleCrouch })} />
             <Choice label={say.touch} value={now.touch} choices={say.touchLayouts}
                 onChange={(touch) => change({ touch })} />
             {padsAreWithheld() && (

@@ -8,7 +8,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Place } from '../../core/bridge.ts';
 import { words } from '../../ui/words.ts';
 import type { BuildMode } from '../build_mode.ts';
-import { FIRE, JUMP, RUN, USE, actionBit, type Controls } from '../controls.ts';
+import { CROUCH, FIRE, JUMP, RUN, USE, actionBit, type Controls } from '../controls.ts';
 import { settings } from '../settings.ts';
 import './touch.css';
 
@@ -156,6 +156,10 @@ export function TouchControls({ controls, place, build, onDig, onTouch }: {
             { text: words.keys.dig, hold: once(() => onDig(true)) },
             { text: words.keys.fill, hold: once(() => onDig(false)) },
         ] : [],
+        {
+            text: words.keys.crouch, hold: press(CROUCH),
+            ...settings.value.toggleCrouch ? { pressed: controls.crouches.value } : {},
+        },
     ];
     return (
         <div class={`touch ${settings.value.touch}`} {...look}
@@ -173,7 +177,7 @@ export function TouchControls({ controls, place, build, onDig, onTouch }: {
                         hold={press(RUN)} />
                 )}
                 {more.slice(0, isMore.value ? more.length : SHOWN_MAX).map((each, at) => (
-                    <HoldButton key={at} text={each.text} hold={each.hold} />
+                    <HoldButton key={at} {...each} />
                 ))}
                 {more.length > SHOWN_MAX && (
                     <HoldButton text={isMore.value ? words.touch.less : words.touch.more}

@@ -86,7 +86,9 @@ function WidgetView({ widget, use }: { widget: Widget; use: Use }): JSX.Element 
                     style={{ gridTemplateColumns: `repeat(${widget.columns}, auto)` }} />
             );
         default:
-            return <Box widget={widget} use={use} style={{ flexDirection: widget.direction }} />;
+            // A column that could wrap would be as wide as its widest word, and leave a narrow screen.
+            return <Box widget={widget} use={use} style={{ flexDirection: widget.direction,
+                ...(widget.direction === 'column' ? { flexWrap: 'nowrap' } : {}) }} />;
     }
 }
 
