@@ -261,7 +261,7 @@ function makeZip(name, text) {
 
 async function upload(page, file, notes) {
     await page.setInputFiles('#file', file);
-    await page.fill('#notes', notes);
+    await page.fill('#file-notes', notes);
     await page.click('button:has-text("Upload")');
 }
 

@@ -64,8 +64,9 @@ async function printCards(classId: string, body: object): Promise<void> {
             body: JSON.stringify(body),
         });
         if (!answer.ok) {
-            const { error } = await answer.json() as { error?: { message?: string } };
-            throw new Failure(answer.status, '', error?.message ?? `${answer.status}`);
+            const { error } = await answer.json().catch(() => ({})) as { error?: { message?: string } };
+            throw new Failure(answer.status, '', error?.message ?? `${answer.status}`,
+                Number(answer.headers.get('Retry-After') ?? 0));
         }
         sheet.document.write(await answer.text());
         sheet.document.close();
