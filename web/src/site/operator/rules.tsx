@@ -55,6 +55,7 @@ async function sendText(path: string, text: string): Promise<void> {
         throw new Failure(answer.status, body.error?.code ?? '', body.error?.message ?? String(answer.status),
             Number(answer.headers.get('Retry-After') ?? 0));
     }
+    await answer.arrayBuffer(); // until it is read, the connection is taken
 }
 
 function ListForm({ name, title, hint, label }: {
