@@ -401,6 +401,7 @@ test('a guest keeps everything; a pupil has a code; a recovery code sets a passw
     await fill(page, 'code', { code: MARKUP });
     assert.match(await wrongAt(page, 'code', 'code'), /is wrong\.$/);
     await fill(page, 'code', { code: ` ${code.toUpperCase()} ` });
+    await page.waitForURL(/\/class$/); // where her places are
     await page.waitForSelector('.who:has-text("Anna")');
     await page.context().clearCookies();
     await go('/account');

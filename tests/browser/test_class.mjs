@@ -142,6 +142,8 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     codes = await page.locator('.codes-list code').allTextContents();
     assert.equal(codes.length, 25);
     await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
+    assert.ok(await page.locator('.codes h3').evaluate((heading) => heading === document.activeElement &&
+        heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight), 'the codes, shown once, are in sight');
     const [sheet] = await Promise.all([context.waitForEvent('page'), page.click('text=Print the cards')]);
     await sheet.waitForSelector('li code');
     assert.deepEqual(await sheet.locator('li code').allTextContents(), codes);

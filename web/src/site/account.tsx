@@ -60,7 +60,7 @@ function Ways({ session, next, done, given }: {
             <Panel title={words.signIn.title}><SignIn done={done} /><Recover done={done} /></Panel>
             {!(isGuest && isOpen) && register}
             {!isGuest && <Panel title={words.guest.title}><Guest done={done} /></Panel>}
-            <Panel title={words.code.title}><Code done={done} /></Panel>
+            <Panel title={words.code.title}><Code done={() => leave(next === '' || next === '/' ? '/class' : next)} /></Panel>
         </div>
     );
 }
