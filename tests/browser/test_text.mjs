@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { World, checkAccessible, closeBrowser, findTextTrouble, onlyInAll, openBrowser, until } from './support.mjs';
+import { World, checkAccessible, closeBrowser, findTextTrouble, onlyInAll, openBrowser, picture, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const VIEWS = { desk: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } };
@@ -90,7 +90,7 @@ async function look(name, within = 'body') {
         await page.setViewportSize(size);
         const seen = await findTextTrouble(page, within);
         trouble.push(...seen.map((text) => `${name}, ${view}: ${text}`));
-        await page.screenshot({ path: join(screens, `text_${name}_${view}.png`) });
+        await picture(page, { path: join(screens, `text_${name}_${view}.png`) });
     }
     return trouble;
 }
@@ -293,7 +293,7 @@ async function lookAtGame(mode, prepare, isShort = false) {
         }
         const seen = await findTextTrouble(page);
         trouble.push(...seen.map((text) => `${mode}_${name}: ${text}`));
-        await page.screenshot({ path: join(screens, `text_${mode}_${name}.png`) });
+        await picture(page, { path: join(screens, `text_${mode}_${name}.png`) });
     }
     await own.close();
     page = site;
