@@ -25,6 +25,10 @@ const LARGE = { width: 960, height: 540 };
 // For tests that `make test` has no time for: `make test-all` runs them too (docs/DEVELOPMENT.md).
 export const onlyInAll = process.env.TEST_SHORT === '1' && 'make test-all runs it';
 
+// A picture of a page of the site, for people to look at. Each costs a quarter of a second of processor time, so only
+// `make test-all` takes them.
+export const picture = (page, options) => onlyInAll === false ? page.screenshot(options) : Promise.resolve();
+
 // The pages of the site are walked at two widths. Each test has one for its main flow and uses the other for
 // the rest; a second run of the same file (BROWSER_WIDTHS=swapped, in `make test-all`) exchanges them, so that
 // every flow is walked at both.
@@ -401,10 +405,12 @@ export class Player {
 
 // Without a serious finding of axe-core.
 export async function checkAccessible(page, what) {
-    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    // The policy of the page allows no other scripts: this one comes from the test, not from the page.
+    // The policy of the page allows no other scripts: this one comes from the test, not from the page. Going from page to
+    // page of the site keeps it.
+    const axe = await page.evaluate(() => 'axe' in window) ? ''
+        : readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const violations = await page.evaluate(`${axe}; axe.run(document, {
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'],
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], resultTypes: ['violations'],
         rules: { 'color-contrast': { enabled: true } },
     }).then(({ violations }) => violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')

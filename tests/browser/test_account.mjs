@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { MAIN, OTHER, World, checkAccessible, closeBrowser, openBrowser, until } from './support.mjs';
+import { MAIN, OTHER, World, checkAccessible, closeBrowser, openBrowser, picture, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const markup = (number) => `<img src=x onerror=alert(${number})>"'`; // short enough for a name
@@ -75,7 +75,7 @@ async function openAs(username, viewport, options = {}) {
 }
 
 const shot = (page, name, fullPage = true) =>
-    page.screenshot({ path: join(screens, `account_${name}.png`), fullPage });
+    picture(page, { path: join(screens, `account_${name}.png`), fullPage });
 const fits = (page, what) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
     .then((does) => assert.ok(does, `${what}: nothing is cut off`));
 const form = (page, name) => page.locator(`form[data-form=${name}]`);
@@ -401,6 +401,7 @@ test('a guest keeps everything; a pupil has a code; a recovery code sets a passw
     await fill(page, 'code', { code: MARKUP });
     assert.match(await wrongAt(page, 'code', 'code'), /is wrong\.$/);
     await fill(page, 'code', { code: ` ${code.toUpperCase()} ` });
+    await page.waitForURL(/\/class$/); // where her places are
     await page.waitForSelector('.who:has-text("Anna")');
     await page.context().clearCookies();
     await go('/account');

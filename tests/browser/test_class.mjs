@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { MAIN, OTHER, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, until } from './support.mjs';
+import { MAIN, OTHER, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, picture, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const CLASS = '<img src=x onerror=alert(1)>';
@@ -53,7 +53,7 @@ function send(page, method, path, body) {
     }, [method, path, body]);
 }
 
-const shot = (page, name) => page.screenshot({ path: join(screens, `class_${name}.png`), fullPage: true });
+const shot = (page, name) => picture(page, { path: join(screens, `class_${name}.png`), fullPage: true });
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 const phaseOf = (page) => page.evaluate(() => window.sandlot?.inspect().phase);
 
@@ -142,13 +142,15 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     codes = await page.locator('.codes-list code').allTextContents();
     assert.equal(codes.length, 25);
     await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
+    assert.ok(await page.locator('.codes h3').evaluate((heading) => heading === document.activeElement &&
+        heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight), 'the codes, shown once, are in sight');
     const [sheet] = await Promise.all([context.waitForEvent('page'), page.click('text=Print the cards')]);
     await sheet.waitForSelector('li code');
     assert.deepEqual(await sheet.locator('li code').allTextContents(), codes);
     assert.ok((await sheet.locator('h2').allTextContents()).includes(PUPIL), 'a name is text');
     assert.ok(await sheet.evaluate(() => document.styleSheets.length === 1 &&
         document.styleSheets[0].cssRules.length > 0), 'the cards have their style');
-    await sheet.screenshot({ path: join(screens, 'class_cards.png') });
+    await picture(sheet, { path: join(screens, 'class_cards.png') });
     await sheet.close();
     await page.click('text=Done');
 });

@@ -6,7 +6,7 @@ import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { MAIN, OTHER, Player, World, checkAccessible, closeBrowser, openBrowser, sleep, until } from './support.mjs';
+import { MAIN, OTHER, Player, World, checkAccessible, closeBrowser, openBrowser, picture, sleep, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const MARKUP = '<img src=x onerror=alert(1)>"\'';
@@ -58,7 +58,7 @@ function ask(page, method, path, body) {
 }
 
 const register = (page, username, more = {}) => ask(page, 'POST', '/register', { username, password: PASSWORD, ...more });
-const shot = (page, name) => page.screenshot({ path: join(screens, `operator_${name}.png`), fullPage: true });
+const shot = (page, name) => picture(page, { path: join(screens, `operator_${name}.png`), fullPage: true });
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
 // Links that are alone where they are, not in a sentence, and too small for a finger.

@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib';
 
 import { makeQr } from '../../web/src/site/qr.ts';
 
-import { MAIN, OTHER, World, checkAccessible, closeBrowser, drawSeldom, openBrowser, until } from './support.mjs';
+import { MAIN, OTHER, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, picture, until } from './support.mjs';
 
 const [program, , place, screens] = process.argv.slice(2);
 const MARKUP = '<img src=x onerror=alert(1)>"\'';
@@ -46,7 +46,7 @@ async function openPage(viewport, options = {}) {
     return { context, page, complaints, go: (path) => page.goto(`http://127.0.0.1:${up.port}${path}`) };
 }
 
-const shot = (page, name) => page.screenshot({ path: join(screens, `site_${name}.png`) });
+const shot = (page, name) => picture(page, { path: join(screens, `site_${name}.png`) });
 
 before(async () => {
     await new Promise((done) => friend.listen(0, '127.0.0.1', done));
@@ -76,6 +76,10 @@ test('a guest finds a place and plays it', async () => {
         await shot(page, `place_${name}`);
         assert.ok(await page.evaluate(() =>
             document.documentElement.scrollWidth <= innerWidth), `${name}: nothing is cut off`);
+        if (viewport === OTHER && onlyInAll !== false) { // browser_text plays on a phone too
+            await context.close();
+            continue;
+        }
         await page.click('.play');
         await page.waitForSelector('#name');
         await page.fill('#name', 'Ada');
@@ -105,6 +109,48 @@ test('search follows what is typed; back, forward and reloading show the same', 
     await page.waitForSelector('h2:has-text("Popular")');
     await page.goForward();
     await until('the search again', async () => /Nothing fits/.test(await page.textContent('h1')));
+    await context.close();
+});
+
+// Cards of places that are not there, 24 on a page.
+const manyPlaces = (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('after') ?? 0);
+    const places = Array.from({ length: 24 }, (_, at) => ({
+        id: `place_${from + at}`, title: `Place ${from + at}`, description: '', thumbnail: null, creator: null, creator_id: '',
+        players: 0, visits: 0, votes_up: 0, votes_down: 0, updated_at: '2026-01-01T00:00:00Z', tags: [],
+    }));
+    return route.fulfill({ json: { places, next: String(from + 24) } });
+};
+
+test('a long list is where it was after going back, forward, and to another document and back', async () => {
+    const { context, page, go } = await openPage(MAIN);
+    await page.route('**/api/places?*', manyPlaces);
+    await go('/search?sort=new');
+    for (const last of ['Place 47', 'Place 71']) {
+        await page.click('button:has-text("Show more")');
+        await page.waitForSelector(`.title:text-is("${last}")`);
+    }
+    await page.locator('.title:text-is("Place 60")').scrollIntoViewIfNeeded();
+    const place = () => page.evaluate(() => Math.round(scrollY));
+    const wanted = await place();
+    assert.ok(wanted > 500, `${wanted}`);
+    const isThere = (how) => until(`the list is where it was, ${how}`, async () => Math.abs(await place() - wanted) <= 2 &&
+        await page.locator('.card').count() === 72, 10_000);
+    await page.evaluate(() => document.querySelector('.brand').click()); // page.click() would scroll
+    await page.waitForSelector('h2:has-text("Popular")');
+    await page.goBack();
+    await isThere('back');
+    await page.evaluate(() => scrollTo(0, 0));
+    await until('it is kept', () => page.evaluate(() => history.state.scroll === 0));
+    await page.evaluate((to) => scrollTo(0, to), wanted);
+    await until('it is kept', () => page.evaluate((to) => Math.abs(history.state.scroll - to) <= 2, wanted));
+    await page.goForward(); // not by a link: nothing is told to the page before it leaves
+    await page.waitForSelector('h2:has-text("Popular")');
+    await page.goBack();
+    await isThere('forward and back');
+    await page.goto(`http://127.0.0.1:${up.port}/api/docs`); // as the game, a document of its own
+    await page.goBack();
+    await isThere('from another document');
     await context.close();
 });
 
@@ -191,6 +237,11 @@ test('an account has favourites, a private world with a link, and may report', a
     await shot(page, 'private');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
+    await page.click('button:has-text("Play with friends")'); // the same world again, not another one
+    await page.waitForSelector('dialog a[href*="/play/"]');
+    assert.ok(way.endsWith(await page.textContent('.big')), 'one world is enough');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
     await page.click('button:has-text("Report")');
     await page.waitForSelector('dialog[open]');
     await page.fill('#report-text', MARKUP);
@@ -200,6 +251,9 @@ test('an account has favourites, a private world with a link, and may report', a
     await go('/');
     await page.waitForSelector('h2:has-text("Your favourites")');
     await shot(page, 'favourites');
+    await go('/account#worlds');
+    await page.click(`button[aria-label="Delete the world ${way.split('/').at(-1)}"]`);
+    await page.waitForSelector('#worlds:has-text("You have none.")');
     assert.deepEqual(complaints, []);
     await context.close();
 });
@@ -261,7 +315,7 @@ function makeZip(name, text) {
 
 async function upload(page, file, notes) {
     await page.setInputFiles('#file', file);
-    await page.fill('#notes', notes);
+    await page.fill('#file-notes', notes);
     await page.click('button:has-text("Upload")');
 }
 
@@ -366,6 +420,7 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     await page.click('summary:has-text("What has changed")');
     await page.waitForSelector('tr:has-text("Workspace/Extra.lua"):has-text("added"):has-text("10 B")');
     assert.equal(await page.locator('.table tbody tr').count(), 1, 'only what differs');
+    await page.waitForSelector('.difference li:has-text("Workspace/Extra.lua")'); // and in words
     await shot(page, 'compare');
     await page.click('.revision:has-text("the first one") button:has-text("Roll back to it")');
     await page.waitForSelector('.revision:has-text("the first one") .badge:has-text("live")');

@@ -1,11 +1,14 @@
 // Texts twice as large as usual, as a reader's browser or the setting of the game makes them, on every page
 // of the site and every screen of the game, wide and on a phone: nothing is cut off, no text lies on another.
+// And every page of the site by keyboard alone, and with a hostile text in each of its fields.
 //   node test_text.mjs PROGRAM WEB PLACE SCREENS
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { World, closeBrowser, drawSeldom, findTextTrouble, onlyInAll, openBrowser, until } from './support.mjs';
+import {
+    World, checkAccessible, closeBrowser, drawSeldom, findTextTrouble, onlyInAll, openBrowser, picture, until,
+} from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const VIEWS = { desk: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } };
@@ -15,6 +18,8 @@ let up = null;
 let page = null;
 let context = null;
 const found = {}; // ids that pages are about
+const complaints = []; // of the operator's page: a script that ran, a violated policy, an error
+const HOSTILE = '"><img src=x onerror=alert(1)><script>alert(2)</script>${7*7}{{7*7}}\u202e';
 
 class Up extends World {
     command() {
@@ -40,6 +45,13 @@ before(async () => {
     const browser = await openBrowser(undefined, ['--blink-settings=defaultFontSize=32']);
     context = await browser.newContext({ viewport: VIEWS.desk, serviceWorkers: 'block' });
     page = await context.newPage();
+    page.on('dialog', (dialog) => { complaints.push(`a text ran: ${dialog.message()}`); void dialog.dismiss(); });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (line) => {
+        if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) {
+            complaints.push(line.text());
+        }
+    });
     await go('/account');
     await until('the link is printed', () => /link=([\w-]+)/.test(up.output));
     await send('POST', '/register', { username: 'an-operator-of-many', password: PASSWORD, invitation: /link=([\w-]+)/.exec(up.output)[1] });
@@ -57,6 +69,7 @@ before(async () => {
     const { class_id: id } = await send('POST', '/api/classes', { name: 'Incomprehensible arts' });
     found.class = id;
     await send('POST', `/api/classes/${id}/pupils`, { names: ['Anna-Magdalena Wilhelmine', 'Bert'] });
+    await send('POST', '/api/reports', { place_id: found.place, reason: 'other', text: 'It is incomprehensible.' });
 });
 
 after(async () => {
@@ -70,6 +83,7 @@ const SITE = {
     account: () => '/account', classes: () => '/class', class: () => `/class/${found.class}`,
     ...Object.fromEntries(['', 'people', 'reports', 'approvals', 'featured', 'rules', 'invitations', 'jobs', 'log', 'audit',
         'storage', 'about'].map((section) => [`operator_${section}`, () => `/operator/${section}`.replace(/\/$/, '')])),
+    person: () => '/operator/people?who=an-operator-of-many', report: () => '/operator/reports?id=1',
 };
 
 async function look(name, within = 'body') {
@@ -78,9 +92,43 @@ async function look(name, within = 'body') {
         await page.setViewportSize(size);
         const seen = await findTextTrouble(page, within);
         trouble.push(...seen.map((text) => `${name}, ${view}: ${text}`));
-        await page.screenshot({ path: join(screens, `text_${name}_${view}.png`) });
+        await picture(page, { path: join(screens, `text_${name}_${view}.png`) });
     }
     return trouble;
+}
+
+const loaded = async () => {
+    await page.waitForSelector('main h1, main h2');
+    await until('it is loaded', () => page.evaluate(() => document.querySelector('.waiting') === null &&
+        !/^Loading/m.test(document.querySelector('main').innerText)));
+};
+
+// What Tab does not reach of all that can be used, and what has the focus without showing it.
+async function findKeyboardTrouble() {
+    const count = await page.evaluate(() => {
+        const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+            .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.matches(':disabled') && each.tabIndex >= 0 &&
+                (each.type !== 'radio' || each.checked));
+        window.waiting = new Set(all);
+        window.unseen = [];
+        document.activeElement?.blur();
+        document.addEventListener('focusin', ({ target }) => {
+            window.waiting.delete(target);
+            const { outlineStyle, boxShadow } = getComputedStyle(target);
+            if (target.id !== 'content' && target.type !== 'radio' && outlineStyle === 'none' && boxShadow === 'none') {
+                window.unseen.push(target);
+            }
+        });
+        return all.length;
+    });
+    for (let presses = 0; presses < count + 5; presses++) {
+        await page.keyboard.press('Tab');
+    }
+    return page.evaluate(() => {
+        const name = (each) => each.outerHTML.slice(0, 120);
+        return [...[...window.waiting].filter((each) => each.isConnected).map((each) => `Tab does not reach ${name(each)}`),
+            ...window.unseen.map((each) => `no sign of the focus on ${name(each)}`)];
+    });
 }
 
 test('every page of the site', async () => {
@@ -88,12 +136,71 @@ test('every page of the site', async () => {
     for (const [name, path] of Object.entries(SITE)) {
         await page.setViewportSize(VIEWS.desk);
         await go(path());
-        await page.waitForSelector('main h1, main h2');
-        await until('it is loaded', () => page.evaluate(() => document.querySelector('.waiting') === null &&
-            !/^Loading/m.test(document.querySelector('main').innerText)));
+        await loaded();
         trouble.push(...await look(name));
+        trouble.push(...(await findKeyboardTrouble()).map((text) => `${name}: ${text}`));
+        if (onlyInAll === false) { // in `make test` those of other files show it
+            await page.emulateMedia({ colorScheme: 'dark' });
+            await checkAccessible(page, `${name}, dark`);
+            await page.emulateMedia({ colorScheme: 'light' });
+            await checkAccessible(page, name);
+        }
     }
     assert.deepEqual(trouble, []);
+    assert.deepEqual(complaints, []);
+});
+
+// Nothing of a hostile text has become an element, and none is where the page should be.
+const becameMarkup = () => page.evaluate(() => [...document.querySelectorAll('img[src="x"], main script')].map((each) => each.outerHTML));
+
+// Fills every field that can be seen with it; those that are in no form, and those of the form at `index`.
+async function fillHostile(index) {
+    const fields = await page.locator('main').locator('input, textarea').elementHandles();
+    for (const field of fields) {
+        const may = await field.evaluate((each, at) => {
+            const forms = [...document.querySelectorAll('main form')];
+            return each.checkVisibility() && !each.disabled && !each.readOnly && ['text', 'search', 'password', 'textarea'].includes(each.type) &&
+                (each.form === null || forms.indexOf(each.form) === at) ? each.maxLength : 0;
+        }, index);
+        if (may !== 0) {
+            await field.fill(may > 0 ? HOSTILE.slice(0, may) : HOSTILE);
+        }
+    }
+}
+
+test('a hostile text in every field of every page stays a text', async () => {
+    await page.setViewportSize(VIEWS.desk);
+    const sent = new Set(); // what is not answered yet
+    page.on('request', (request) => request.method() !== 'GET' && sent.add(request));
+    page.on('response', (answer) => sent.delete(answer.request()));
+    page.on('requestfailed', (request) => sent.delete(request));
+    for (const [name, path] of Object.entries(SITE)) {
+        await go(path());
+        await loaded();
+        const { url, forms } = await page.evaluate(() => ({ url: location.href, forms: document.querySelectorAll('main form').length }));
+        for (let index = 0; index < Math.max(forms, 1); index++) {
+            if (page.url() !== url) { // a form has led somewhere else
+                assert.deepEqual(await becameMarkup(), [], `after ${name}`);
+                await go(path());
+                await loaded();
+            }
+            await fillHostile(index);
+            await page.evaluate((at) => document.querySelectorAll('main form')[at]?.requestSubmit(), index);
+            await until('it is answered', () => page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => drawn(true))))
+                .then(() => sent.size === 0, () => false)).catch((error) => { // a form may lead to another page
+                throw new Error(`${name}: ${error.message}: ${[...sent].map((each) => `${each.method()} ${each.url()}`).join(' ')}`);
+            });
+            assert.deepEqual(await becameMarkup(), [], name);
+        }
+    }
+    for (const name of ['discover', 'create', 'classes', 'account', 'manage', 'class', 'place', 'operator_people', 'operator_featured',
+        'operator_jobs', 'operator_audit', 'operator_reports', 'operator_rules']) { // where it is shown now
+        await go(SITE[name]());
+        await loaded();
+        assert.deepEqual(await becameMarkup(), [], `${name}, later`);
+    }
+    assert.ok((await page.evaluate(async () => (await fetch('/api/me/places')).text())).includes('onerror'), 'there is a place of that name');
+    assert.deepEqual(complaints, []);
 });
 
 test('signing in, as nobody', async () => {
@@ -184,7 +291,7 @@ async function lookAtGame(mode, prepare, isShort = false) {
         }
         const seen = await findTextTrouble(page);
         trouble.push(...seen.map((text) => `${mode}_${name}: ${text}`));
-        await page.screenshot({ path: join(screens, `text_${mode}_${name}.png`) });
+        await picture(page, { path: join(screens, `text_${mode}_${name}.png`) });
     }
     await own.close();
     page = site;

@@ -6,10 +6,11 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { OwnAccount } from './account_own.tsx';
 import { ClosedRegister, Code, Codes, Guest, Recover, Register, Reset, SignIn } from './account_sign_in.tsx';
-import { Failure, send } from './api.ts';
+import { send } from './api.ts';
 import type { Session } from './api.ts';
-import { Act } from './forms.tsx';
+import { Act, sayFailure } from './forms.tsx';
 import { ownPath } from './next.ts';
+import { entry } from './route.ts';
 import { leave, readSession, signOut } from './session.ts';
 import { words as site } from './words.ts';
 import { words } from './words_account.ts';
@@ -21,8 +22,7 @@ interface Link {
 
 // Where one came from: as the address says, or the page of the site that led here.
 function nextOf(query: string): string {
-    const from = (history.state as { from?: string } | null)?.from;
-    const next = ownPath(new URLSearchParams(query).get('next') ?? from);
+    const next = ownPath(new URLSearchParams(query).get('next') ?? entry().from);
     return next.startsWith('/account') ? '' : next;
 }
 
@@ -60,7 +60,7 @@ function Ways({ session, next, done, given }: {
             <Panel title={words.signIn.title}><SignIn done={done} /><Recover done={done} /></Panel>
             {!(isGuest && isOpen) && register}
             {!isGuest && <Panel title={words.guest.title}><Guest done={done} /></Panel>}
-            <Panel title={words.code.title}><Code done={done} /></Panel>
+            <Panel title={words.code.title}><Code done={() => leave(next === '' || next === '/' ? '/class' : next)} /></Panel>
         </div>
     );
 }
@@ -102,7 +102,7 @@ function useLink(token: string): { link: Link | null | undefined; said: string }
     useEffect(() => {
         if (token !== '') {
             send<Link>('POST', '/api/account/link', { link: token }).then(setLink, (cause: unknown) => {
-                setSaid(cause instanceof Failure ? cause.message : String(cause));
+                setSaid(sayFailure(cause));
                 setLink(null);
             });
         }

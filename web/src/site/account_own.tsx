@@ -1,6 +1,6 @@
 // What belongs to who is signed in: name and looks, password, sign-ins, tokens, people, places, data.
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { newPassword } from './account_sign_in.tsx';
 import { send } from './api.ts';
@@ -242,6 +242,35 @@ function Blocks(): JSX.Element {
     );
 }
 
+interface OwnWorld { worldId: string; roomCode: string; placeId: string; placeName: string | null; name: string; isPrivate: boolean; createdAt: string; players: number }
+
+function Worlds(): JSX.Element {
+    const list = useLoaded<{ worlds: OwnWorld[] }>('/worlds?mine=true&limit=500');
+    const section = useRef<HTMLElement>(null);
+    useEffect(() => { // the way from a place that could not make another one
+        if (location.hash === '#worlds' && list.value !== null) {
+            section.current?.scrollIntoView();
+        }
+    }, [list.value === null]);
+    return (
+        <section class="panel" id="worlds" ref={section}><h2>{words.worlds.title}</h2>
+            <p class="soft">{words.worlds.hint}</p>
+            {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
+            {list.value?.worlds.length === 0 && <p>{words.worlds.none}</p>}
+            <ul class="rows">{list.value?.worlds.map((world) => (
+                <li key={world.worldId}>
+                    <span><a href={`/play/${encodeURIComponent(world.roomCode)}`}><strong>{world.name === '' ? world.placeName ?? world.placeId : world.name}</strong></a>
+                        <span class="soft">{words.worlds.about(world.roomCode, world.isPrivate, world.players, world.createdAt)}</span></span>
+                    <Act text={words.worlds.end} label={words.worlds.endNamed(world.roomCode)} act={async () => {
+                        await send('DELETE', `/world/${encodeURIComponent(world.worldId)}`);
+                        list.again();
+                    }} />
+                </li>
+            ))}</ul>
+        </section>
+    );
+}
+
 // --- places and data -----------------------------------------------------------------------------------
 
 function Offers({ changed }: { changed: () => void }): JSX.Element | null {
@@ -340,6 +369,7 @@ export function OwnAccount({ session, ways }: { session: Session; ways: JSX.Elem
                 <Access session={session} />
                 {(hasRole(session, 'operator') || hasRole(session, 'teacher')) && <Invite session={session} />}
                 <Blocks />
+                <Worlds />
                 {!isGuest && <Places />}
                 <Data isGuest={isGuest} isPupil={isPupil} />
             </div>

@@ -64,8 +64,9 @@ async function printCards(classId: string, body: object): Promise<void> {
             body: JSON.stringify(body),
         });
         if (!answer.ok) {
-            const { error } = await answer.json() as { error?: { message?: string } };
-            throw new Failure(answer.status, '', error?.message ?? `${answer.status}`);
+            const { error } = await answer.json().catch(() => ({})) as { error?: { message?: string } };
+            throw new Failure(answer.status, '', error?.message ?? `${answer.status}`,
+                Number(answer.headers.get('Retry-After') ?? 0));
         }
         sheet.document.write(await answer.text());
         sheet.document.close();
@@ -152,7 +153,8 @@ function AddPupils({ classId, added }: {
 
 type Asking = { kind: 'code' | 'out'; pupil: Person } | { kind: 'all' } | null;
 
-export function Pupils({ one, again }: { one: ClassPeople; again: () => void }): JSX.Element {
+// `taken`: somebody has the codes that were shown.
+export function Pupils({ one, again, taken }: { one: ClassPeople; again: () => void; taken: () => void }): JSX.Element {
     const { said, busy, act } = useAction();
     const [asking, setAsking] = useState<Asking>(null);
     const [codes, setCodes] = useState<Coded[]>([]);
@@ -177,7 +179,8 @@ export function Pupils({ one, again }: { one: ClassPeople; again: () => void }):
     return (
         <section>
             <h2>{words.pupils}</h2>
-            {codes.length > 0 && <Codes classId={one.class_id} pupils={codes} done={() => setCodes([])} />}
+            {codes.length > 0 && <Codes classId={one.class_id} pupils={codes}
+                done={() => { setCodes([]); taken(); }} />}
             {one.pupils.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label={words.pupils}>
                 <table class="worlds">
                     <thead><tr><th scope="col">{words.name}</th><th scope="col">{words.account}</th>

@@ -293,20 +293,23 @@ export function TeacherView({ one, me, again }: {
 }): JSX.Element {
     const list = usePlaces(one.class_id);
     // Its key keeps it the same part at either place: the codes that it shows are shown once.
-    const pupils = <Pupils key="pupils" one={one} again={() => { again(); list.again(); }} />;
-    const isEmpty = one.pupils.length === 0; // what to do first comes first
+    const isEmpty = one.pupils.length === 0;
+    // What to do first comes first, and stays there until the codes are taken: they would be out of sight below.
+    const [isFirst, setFirst] = useState(isEmpty);
+    const pupils = <Pupils key="pupils" one={one} again={() => { again(); list.again(); }} taken={() => setFirst(false)} />;
     return (
         <>
             <p><a class="back" href="/class">{words.toClasses}</a></p>
             <h1>{one.name}</h1>
             <p class="soft">{words.count(one.pupils.length, list.value?.length ?? 0)}</p>
-            {isEmpty ? pupils : <State one={one} again={again} />}
+            {(isEmpty || isFirst) && pupils}
+            {!isEmpty && <State one={one} again={again} />}
             {!isEmpty && <Gallery one={one} list={list} />}
             <div class="two">
                 <HandOut one={one} changed={list.again} />
                 <Rules one={one} again={again} />
             </div>
-            {!isEmpty && pupils}
+            {!isEmpty && !isFirst && pupils}
             <div class="two">
                 <Teachers one={one} me={me} again={again} />
                 <End one={one} />

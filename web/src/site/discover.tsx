@@ -4,7 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { Failure, get } from './api.ts';
 import type { PlaceCard, PlaceList, Session } from './api.ts';
-import { Cards, Trouble, useLoaded } from './parts.tsx';
+import { Cards, Trouble, messageOf, useLoaded } from './parts.tsx';
+import { entry, keepInEntry } from './route.ts';
 import { words } from './words.ts';
 
 const COLLECTIONS_SHOWN = 8;
@@ -53,7 +54,7 @@ function JoinByCode(): JSX.Element {
             location.assign(`/play/${encodeURIComponent(wanted)}`);
         } catch (cause) {
             setSaid(cause instanceof Failure && cause.status !== 404
-                ? cause.message : words.discover.noRoom(wanted));
+                ? messageOf(cause) : words.discover.noRoom(wanted));
         }
     };
     return (
@@ -136,20 +137,45 @@ function listPath(query: string, after: string | null): string {
     return `/api/places?${wanted}`;
 }
 
-// The pages after the first are kept per query, so that coming back shows all that was there.
+// The pages after the first are kept per query, so that coming back shows all that was there. How many they
+// were is kept with the entry of the history: after a game, which is another document, they are fetched again.
 const pages = new Map<string, PlaceList[]>();
+const PAGES_AGAIN_MAX = 20;
+
+async function fetchAgain(query: string, first: PlaceList, count: number, came: () => void, signal: AbortSignal): Promise<void> {
+    const rest: PlaceList[] = [];
+    for (let next = first.next; next !== null && rest.length < Math.min(count, PAGES_AGAIN_MAX) && !signal.aborted;) {
+        const page = await get<PlaceList>(listPath(query, next), signal);
+        rest.push(page);
+        next = page.next;
+    }
+    if (!signal.aborted && rest.length > 0) {
+        pages.set(query, rest);
+        came();
+    }
+}
 
 export function Search({ query }: { query: string }): JSX.Element {
     const first = useLoaded<PlaceList>(listPath(query, null));
     const [, setCount] = useState(0);
     const [trouble, setTrouble] = useState<Failure | null>(null);
+    const again = (): void => setCount((count) => count + 1);
     useEffect(() => setTrouble(null), [query]);
+    useEffect(() => {
+        const ended = new AbortController();
+        const shown = entry().pages ?? 0;
+        if (first.value !== null && shown > 0 && !pages.has(query)) {
+            fetchAgain(query, first.value, shown, again, ended.signal).catch(() => {}); // the button is still there
+        }
+        return () => ended.abort();
+    }, [query, first.value === null]);
     const rest = pages.get(query) ?? [];
     const next = rest.length > 0 ? rest[rest.length - 1]?.next ?? null : first.value?.next ?? null;
     const more = async (): Promise<void> => {
         try {
             pages.set(query, [...rest, await get<PlaceList>(listPath(query, next))]);
-            setCount((count) => count + 1);
+            keepInEntry({ pages: rest.length + 1 });
+            again();
         } catch (cause) {
             setTrouble(cause instanceof Failure ? cause : null);
         }

@@ -10,6 +10,7 @@ import { Trouble, messageOf, useLoaded } from './parts.tsx';
 import { DraftSection, Revisions } from './revisions.tsx';
 import type { Revision } from './revisions.tsx';
 import { go } from './route.ts';
+import { session } from './session.ts';
 import { ScriptCosts } from './scripts.tsx';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
@@ -91,7 +92,7 @@ function Details({ place, changed }: { place: Managed; changed: () => void }): J
             <label for="visibility">{words.who}</label>
             <select id="visibility" value={draft.visibility} {...about('visibility')} onChange={(event) => setDraft(
                 { ...draft, visibility: event.currentTarget.value as Managed['visibility'] })}>
-                {Object.entries(words.visibility).map(([each, text]) =>
+                {visibilities().map(([each, text]) =>
                     <option key={each} value={each}>{text}</option>)}
             </select>
             {at('visibility')}
@@ -103,6 +104,10 @@ function Details({ place, changed }: { place: Managed; changed: () => void }): J
         </form>
     );
 }
+
+// A child's place is closed to everybody outside of the class, whatever it says.
+const visibilities = (): [string, string][] => session.value?.is_pupil === true
+    ? Object.entries(words.visibilityClass) : Object.entries(words.visibility);
 
 // The one thing to do before others can play it, with a button that does it.
 function NextStep({ place, revisions, hasDraft, changed }: {
@@ -120,10 +125,11 @@ function NextStep({ place, revisions, hasDraft, changed }: {
             setSaid(messageOf(cause));
         }
     };
-    if (place.live !== null && (place.visibility === 'listed' || place.waits_for_approval)) {
+    const isPupil = session.value?.is_pupil === true;
+    if (place.live !== null && (place.visibility === 'listed' || place.waits_for_approval || (isPupil && place.visibility !== 'private'))) {
         return null;
     }
-    const text = place.live !== null ? place.visibility === 'private' ? words.nextList : words.nextListLink
+    const text = place.live !== null ? isPupil ? words.nextClass : place.visibility === 'private' ? words.nextList : words.nextListLink
         : ready !== undefined ? words.nextLive(ready) : hasDraft ? words.nextPublish : words.nextUpload;
     return (
         <section class="lead">
@@ -133,8 +139,8 @@ function NextStep({ place, revisions, hasDraft, changed }: {
                 onClick={() => void act(() => send('POST', `${base}/channels/live`, { revision_id: ready }))}>
                 {words.liveNow(ready)}</button>}
             {place.live !== null && <button type="button" class="button"
-                onClick={() => void act(() => send('PATCH', base, { visibility: 'listed' }))}>
-                {words.listNow}</button>}
+                onClick={() => void act(() => send('PATCH', base, { visibility: isPupil ? 'unlisted' : 'listed' }))}>
+                {isPupil ? words.classNow : words.listNow}</button>}
             <p class="wrong" role="alert">{said}</p>
         </section>
     );

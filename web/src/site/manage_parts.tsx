@@ -20,6 +20,7 @@ async function putPicture(path: string, file: File): Promise<void> {
         throw new Failure(answer.status, body.error?.code ?? '', body.error?.message ?? String(answer.status),
             Number(answer.headers.get('Retry-After') ?? 0));
     }
+    await answer.arrayBuffer(); // until it is read, the connection is taken
 }
 
 export function Pictures({ place, changed }: { place: Managed; changed: () => void }): JSX.Element {

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dialog, Icon } from '../ui/parts.tsx';
 import { words as gameWords } from '../ui/words.ts';
 
-import { get, send } from './api.ts';
+import { Failure, get, send } from './api.ts';
 import type { Session } from './api.ts';
 import { useLive, usePlayers } from './live.ts';
 import type { LivePlace } from './live.ts';
@@ -180,10 +180,25 @@ function Said({ text }: { text: string }): JSX.Element {
     );
 }
 
+interface OwnWorld {
+    roomCode: string;
+    placeId: string;
+    isPrivate: boolean;
+    createdAt: string;
+}
+
+// The newest private world of the place that one has: another one would use up what one may have.
+async function ownWorld(id: string): Promise<string | undefined> {
+    const { worlds } = await get<{ worlds: OwnWorld[] }>('/worlds?mine=true&limit=500');
+    return worlds.filter((world) => world.placeId === id && world.isPrivate)
+        .sort((a, b) => a.createdAt < b.createdAt ? 1 : -1)[0]?.roomCode;
+}
+
 // A world of one's own for friends; whoever has the link comes in.
 function Friends({ id, session }: { id: string; session: Session | null }): JSX.Element {
     const [code, setCode] = useState('');
     const [said, setSaid] = useState('');
+    const [isFull, setFull] = useState(false);
     const isBusy = said === words.making;
     const make = async (): Promise<void> => {
         if (session?.signed_in !== true) {
@@ -191,12 +206,13 @@ function Friends({ id, session }: { id: string; session: Session | null }): JSX.
             return;
         }
         setSaid(words.making);
+        setFull(false);
         try {
-            const made = await send<{ room_code: string }>('POST', '/api/worlds',
-                { place_id: id, private: true });
-            setCode(made.room_code);
+            setCode(await ownWorld(id) ?? (await send<{ room_code: string }>('POST', '/api/worlds',
+                { place_id: id, private: true })).room_code);
             setSaid('');
         } catch (cause) {
+            setFull(cause instanceof Failure && cause.code === 'too_many_worlds' && cause.status === 409);
             setSaid(messageOf(cause));
         }
     };
@@ -204,7 +220,8 @@ function Friends({ id, session }: { id: string; session: Session | null }): JSX.
         <>
             <button type="button" class="button quiet" disabled={isBusy} onClick={() => void make()}>
                 {words.privateWorld}</button>
-            <Said text={said} />
+            {isFull ? <p class="wrong" role="alert">{words.tooManyWorlds} <a href="/account#worlds">{words.yourWorlds}</a></p>
+                : <Said text={said} />}
             {code !== '' && <RoomDialog code={code} close={() => setCode('')} />}
         </>
     );

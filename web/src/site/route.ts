@@ -28,26 +28,61 @@ export function signInPath(): string {
         : `/account?next=${encodeURIComponent(path + query)}`;
 }
 
-// How far each entry of the history was scrolled, kept in the entry itself.
-function keepScroll(): void {
-    history.replaceState({ ...history.state as object | null, scroll: scrollY }, '');
+// What an entry of the history keeps, also when the game was played in between: how far it was scrolled, and
+// how many further pages of a list were shown.
+interface Entry {
+    scroll?: number;
+    pages?: number;
+    from?: string; // the page that led here
 }
 
-// Lists that are still being fetched are too short at first, so it is tried again for a moment.
+export function entry(): Entry {
+    return history.state as Entry | null ?? {};
+}
+
+export function keepInEntry(more: Entry): void {
+    history.replaceState({ ...entry(), ...more }, '');
+}
+
+// After somebody has scrolled. When they go back or forward it is too late: the entry is another one then.
+let keeping: ReturnType<typeof setTimeout> | undefined;
+const KEEP_MS = 150;
+const RESTORE_MS = 5000;
+const OWN_WAYS = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const; // somebody scrolls by themselves
+let restoring = 0; // the number of the last attempt; 0: none
+
+function keepScroll(): void {
+    clearTimeout(keeping);
+    if (restoring === 0) {
+        keepInEntry({ scroll: scrollY });
+    }
+}
+
+// Lists that are still being fetched are too short at first, so it is tried again until they are long enough.
+let attempts = 0;
 function restoreScroll(): void {
-    const wanted = (history.state as { scroll?: number } | null)?.scroll ?? 0;
-    let tries = 30;
+    clearTimeout(keeping);
+    const wanted = entry().scroll ?? 0;
+    const end = performance.now() + RESTORE_MS;
+    attempts += 1;
+    const own = attempts;
+    restoring = own;
     const step = (): void => {
+        if (restoring !== own) {
+            return;
+        }
         scrollTo(0, wanted);
-        tries -= 1;
-        if (Math.abs(scrollY - wanted) > 2 && tries > 0) {
+        if (Math.abs(scrollY - wanted) > 2 && performance.now() < end) {
             requestAnimationFrame(step);
+        } else {
+            restoring = 0;
         }
     };
     step();
 }
 
 export function go(to: string, replace = false): void {
+    restoring = 0;
     keepScroll();
     const from = location.pathname + location.search;
     if (replace) {
@@ -79,6 +114,15 @@ export function startRouting(): void {
         restoreScroll();
     });
     addEventListener('pagehide', keepScroll);
+    addEventListener('scroll', () => {
+        clearTimeout(keeping);
+        keeping = setTimeout(keepScroll, KEEP_MS);
+    }, { passive: true });
+    for (const way of OWN_WAYS) {
+        addEventListener(way, () => {
+            restoring = 0;
+        }, { passive: true, capture: true });
+    }
     document.addEventListener('click', (event) => {
         const link = event.target instanceof Element ? event.target.closest('a') : null;
         if (link === null || !isPlainClick(event) || link.target !== '' ||

@@ -67,8 +67,8 @@ export function Sending({ path, label, done }: {
             <input id="file" ref={file} type="file" accept=".game" required disabled={isBusy}
                 aria-describedby="file-hint" />
             <p id="file-hint" class="soft">{words.fileHint}</p>
-            <label for="notes">{words.notes}</label>
-            <input id="notes" required maxLength={1000} value={notes} disabled={isBusy}
+            <label for="file-notes">{words.notes}</label>
+            <input id="file-notes" required maxLength={1000} value={notes} disabled={isBusy}
                 onInput={(event) => setNotes(event.currentTarget.value)} />
             <div class="ways">
                 <button class="button" type="submit" disabled={isBusy}>{label}</button>

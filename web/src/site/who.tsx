@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Session } from './api.ts';
+import { messageOf } from './message.ts';
 import { address, signInPath } from './route.ts';
 import { hasRole, signOut } from './session.ts';
 import { words } from './words.ts';
@@ -43,7 +44,7 @@ export function Who({ session }: { session: Session | null }): JSX.Element {
                 {session.is_guest !== true && <a href="/class">{words.who.classes}</a>}
                 {isOperator && <a href="/operator">{words.who.operator}</a>}
                 <button type="button" onClick={() => {
-                    signOut('/').catch((cause: unknown) => setSaid(String(cause)));
+                    signOut('/').catch((cause: unknown) => setSaid(messageOf(cause)));
                 }}>{words.who.signOut}</button>
                 {said !== '' && <p class="wrong" role="alert">{said}</p>}
             </nav>

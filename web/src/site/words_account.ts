@@ -1,6 +1,7 @@
 // Every sentence of the page of one's account.
 const whole = new Intl.NumberFormat();
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const megabytes = new Intl.NumberFormat(undefined,
     { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 });
 const MEGABYTE = 1 << 20;
@@ -182,6 +183,15 @@ const english = {
         nobody: 'somebody',
         accept: 'Accept',
         decline: 'Decline',
+    },
+    worlds: {
+        title: 'Your worlds',
+        hint: 'Those that you made to play with friends. Each keeps what happened in it until you delete it.',
+        none: 'You have none. “Play with friends” on the page of a place makes one.',
+        about: (code: string, isPrivate: boolean, players: number, created: string) =>
+            `${code} · ${isPrivate ? 'private' : 'public'} · ${players === 0 ? 'nobody plays now' : players === 1 ? '1 plays' : `${players} play`} · since ${day.format(new Date(created))}`,
+        end: 'Delete',
+        endNamed: (code: string) => `Delete the world ${code}`,
     },
     storage: {
         title: 'What you store',

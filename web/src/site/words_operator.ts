@@ -183,7 +183,7 @@ const english = {
     log: { follow: 'Follow new lines', none: 'There are no lines.', hint: 'The last lines of the server’s log.' },
     audit: { none: 'Nothing was done yet.', when: 'When', who: 'Who', what: 'What', detail: 'Asked with', machine: 'this machine' },
     storage: {
-        disk: 'Disk', free: (free: string, total: string) => `${free} free of ${total}`, limit: (text: string) => `Each account may store ${text}.`,
+        disk: 'Disk', free: (free: string, total: string) => `${free} free of ${total}`, limit: (max: number) => `Each account may store ${whole.format(max / 2 ** 20)} MB.`,
         none: 'Nobody stores anything.', who: 'Who', places: 'Places and spells', bytes: 'Bytes', builtIn: 'came with the program',
         backup: 'Backup', make: 'Back up now', title: 'Back up now?',
         text: 'The data folder is copied into one file while the server runs. It takes room on the disk and some time.',

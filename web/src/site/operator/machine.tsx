@@ -107,7 +107,7 @@ export function StorageSection(): JSX.Element {
             <Outcome said={acting.said} />
             {storage !== null && <>
                 <p><strong>{words.storage.disk}:</strong> {words.storage.free(words.bytes(storage.disk_free_bytes),
-                    words.bytes(storage.disk_total_bytes))}. {words.storage.limit(words.bytes(storage.account_bytes_max))}</p>
+                    words.bytes(storage.disk_total_bytes))}. {words.storage.limit(storage.account_bytes_max)}</p>
                 {storage.accounts.length === 0 ? <p class="soft">{words.storage.none}</p>
                     : <Table label={words.sections.storage} head={[words.storage.who, words.storage.places, words.storage.bytes]}>
                         {withoutNobodies(storage.accounts).map((one) => (

@@ -313,7 +313,7 @@ export function PeopleSection({ query }: { query: URLSearchParams }): JSX.Elemen
     };
     return (
         <>
-            <form class="inline" role="search" onSubmit={find}>
+            <form class="inline" role="search" aria-label={words.sections.people} onSubmit={find}>
                 <label for="person">{words.people.search}</label>
                 <input id="person" value={text} maxLength={64} autocomplete="off"
                     onInput={(event) => setText(event.currentTarget.value)} />

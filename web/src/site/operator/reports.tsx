@@ -41,7 +41,8 @@ function Facts({ report }: { report: Report }): JSX.Element {
     return (
         <dl class="facts">
             <div><dt>{words.reports.by}</dt><dd><PersonLink account={report.reporter}>{report.reporter_name}</PersonLink></dd></div>
-            <div><dt>{words.reports.about}</dt><dd><PersonLink account={report.account}>{report.account_name}</PersonLink></dd></div>
+            {report.account !== null && <div><dt>{words.reports.about}</dt>
+                <dd><PersonLink account={report.account}>{report.account_name}</PersonLink></dd></div>}
             {report.place_id !== null && <div><dt>{words.reports.place}</dt>
                 <dd><a href={`/place/${encodeURIComponent(report.place_id)}`}>{report.place_id}</a></dd></div>}
             {report.world_id !== null && <div><dt>{words.reports.world}</dt><dd>{report.world_id}</dd></div>}

@@ -52,8 +52,10 @@ async function sendText(path: string, text: string): Promise<void> {
         headers: { 'Content-Type': 'text/plain', 'X-Sandlot': '1' } });
     if (!answer.ok) {
         const body = await answer.json().catch(() => ({})) as { error?: { code?: string; message?: string } };
-        throw new Failure(answer.status, body.error?.code ?? '', body.error?.message ?? String(answer.status));
+        throw new Failure(answer.status, body.error?.code ?? '', body.error?.message ?? String(answer.status),
+            Number(answer.headers.get('Retry-After') ?? 0));
     }
+    await answer.arrayBuffer(); // until it is read, the connection is taken
 }
 
 function ListForm({ name, title, hint, label }: {

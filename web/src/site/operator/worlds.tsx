@@ -40,9 +40,10 @@ interface History {
     memory: number[];
     traffic: number[];
     bytes: number; // the counter when it was last looked at
+    at: number; // when that was, in ms
 }
 
-const EMPTY: History = { players: [], tick: [], memory: [], traffic: [], bytes: 0 };
+const EMPTY: History = { players: [], tick: [], memory: [], traffic: [], bytes: 0, at: 0 };
 // It outlives the page, so that coming back shows the same charts.
 const histories = new Map<string, History>();
 
@@ -54,14 +55,17 @@ function push(list: number[], value: number): void {
 }
 
 function record(rows: LiveRows<Row>): void {
+    const now = performance.now();
     for (const [key, row] of rows ?? []) {
-        const history = histories.get(key) ?? { players: [], tick: [], memory: [], traffic: [], bytes: row.bytes_down };
+        const history = histories.get(key) ?? { players: [], tick: [], memory: [], traffic: [], bytes: row.bytes_down, at: now };
         histories.set(key, history);
         push(history.players, row.players);
         push(history.tick, row.tick_p99_ms);
         push(history.memory, row.memory_bytes);
-        push(history.traffic, Math.max(0, row.bytes_down - history.bytes));
+        // After the tab was hidden, what was sent meanwhile is no peak of one second.
+        push(history.traffic, Math.max(0, row.bytes_down - history.bytes) / Math.max(1, (now - history.at) / 1000));
         history.bytes = row.bytes_down;
+        history.at = now;
     }
     for (const key of histories.keys()) {
         if (rows !== null && !rows.has(key)) {
@@ -78,6 +82,9 @@ function useHistory(): LiveRows<Row> {
     latest.current = rows;
     useEffect(() => {
         const timer = setInterval(() => {
+            if (document.hidden) {
+                return; // the stream rests too
+            }
             record(latest.current);
             setCount((count) => count + 1);
         }, 1000);
@@ -218,7 +225,8 @@ export function WorldsSection(): JSX.Element {
             <Outcome said={acting.said} />
             {rows === null && <p role="status">{siteWords.loading}</p>}
             {rows !== null && all.length === 0 && <p>{words.worlds.none}</p>}
-            {all.length > 1 && <form class="inline" role="search" onSubmit={(event) => event.preventDefault()}>
+            {all.length > 1 && <form class="inline" role="search" aria-label={words.worlds.worlds}
+                onSubmit={(event) => event.preventDefault()}>
                 <label for="world">{words.worlds.search}</label>
                 <input id="world" type="search" value={wanted} maxLength={64} autocomplete="off"
                     onInput={(event) => setWanted(event.currentTarget.value)} />
