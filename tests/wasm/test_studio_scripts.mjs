@@ -12,7 +12,7 @@ import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
 import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
 import { place } from '../../web/src/studio/play/console.ts';
 import { LocalLink } from '../../web/src/studio/play/local_link.ts';
-import { sceneEdit } from '../../web/src/studio/play/scene_edit.ts';
+import { PlayedScene } from '../../web/src/studio/play/scene_edit.ts';
 import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
 import { acceptGenerated, bodyHash, readGenerated } from '../../web/src/studio/script/soul_lua.ts';
 import { makeWorldExecutor } from '../../web/src/studio/script/world_executor.ts';
@@ -311,25 +311,35 @@ const PARTS = [
     { id: 3, name: 'Box', transform: { position: [5, 1, 5] }, shape: { size: [1, 1, 1] } },
     { id: 4, name: 'Lid', parent: 3, transform: { position: [0, 1, 0] }, shape: { size: [1, 0.2, 1] } },
 ];
-const changed = (id, members) => sceneOf(PARTS.map((part) => (part.id === id ? { ...part, ...members } : part)));
+const changed = (id, members) => ({ ...PARTS.find((part) => part.id === id), ...members });
+// What follows from these entities being so, and those being gone.
+const editOf = (nows, gone = [], scene = new PlayedScene(sceneOf(PARTS))) =>
+    scene.edit(nows.map(({ id }) => id), gone, (id) => nows.find((now) => now.id === id));
 
-test('what a scene differs by is done in place if it can be', () => {
-    const before = sceneOf(PARTS);
-    assert.deepEqual(sceneEdit(before, changed(1, { colour: '#112233' })).entities.map(({ id }) => id), [1]);
-    assert.deepEqual(sceneEdit(before, changed(4, { bounce: 3 })).entities.map(({ id }) => id), [4]);
-    assert.deepEqual(sceneEdit(before, sceneOf(PARTS.filter(({ id }) => id !== 4))), { entities: [], removed: [4] });
+test('what is changed in a scene is done in place if it can be', () => {
+    assert.deepEqual(editOf([changed(1, { colour: '#112233' })]).entities.map(({ id }) => id), [1]);
+    assert.deepEqual(editOf([changed(4, { bounce: 3 })]).entities.map(({ id }) => id), [4]);
+    assert.deepEqual(editOf([], [4]), { entities: [], removed: [4] });
+    assert.deepEqual(editOf([PARTS[0], PARTS[1]]), { entities: [], removed: [] }, 'what is as it was');
     const not = {
-        'a new part': sceneOf([...PARTS, { ...PARTS[0], id: 9 }]),
-        'another size': changed(1, { shape: { size: [1, 1, 1] } }),
-        'another name': changed(1, { name: 'Ground' }),
-        'what has something on it moves': changed(3, { transform: { position: [0, 9, 0] } }),
-        'what stands on something moves': changed(4, { transform: { position: [0, 9, 0] } }),
-        'no part': changed(2, { transform: { position: [0, 9, 0] } }),
-        'another kind of file': encoder.encode(JSON.stringify({ format: 1, terrain: [], entities: PARTS })),
+        'a new part': [{ ...PARTS[0], id: 9 }],
+        'another size': [changed(1, { shape: { size: [1, 1, 1] } })],
+        'another name': [changed(1, { name: 'Ground' })],
+        'what has something on it moves': [changed(3, { transform: { position: [0, 9, 0] } })],
+        'what stands on something moves': [changed(4, { transform: { position: [0, 9, 0] } })],
+        'no part': [changed(2, { transform: { position: [0, 9, 0] } })],
     };
-    for (const [why, after] of Object.entries(not)) {
-        assert.equal(sceneEdit(before, after), null, why);
+    for (const [why, nows] of Object.entries(not)) {
+        assert.equal(editOf(nows), null, why);
     }
+    assert.equal(editOf([], [2]), null, 'no part is gone');
+    // The next one is compared with what is played then; only what was changed is asked for.
+    const scene = new PlayedScene(sceneOf(PARTS));
+    const blue = changed(1, { colour: '#0000ff' });
+    assert.equal(editOf([blue], [], scene).entities.length, 1);
+    assert.equal(editOf([blue], [], scene).entities.length, 0);
+    assert.equal(editOf([], [4], scene).removed.length, 1);
+    assert.equal(editOf([changed(3, { transform: { position: [0, 9, 0] } })], [], scene).entities.length, 1, 'nothing stands on it any more');
 });
 
 test('a part moves while it is played; the next new world has it there too', async () => {
@@ -342,12 +352,13 @@ test('a part moves while it is played; the next new world has it there too', asy
     link.connect();
     world.tick(1);
     const decoder = new TextDecoder();
-    const moved = changed(1, { transform: { position: [0, -3, 0] } });
-    const edit = sceneEdit(sceneOf(PARTS), moved);
-    assert.equal(link.applyHere({ files: { 'scene.json': decoder.decode(moved) }, edit }), true, 'the world goes on');
+    const floor = changed(1, { transform: { position: [0, -3, 0] } });
+    const moved = sceneOf(PARTS.map((part) => (part.id === 1 ? floor : part)));
+    assert.equal(link.applyHere({ edit: editOf([floor]) }), true, 'the world goes on');
+    assert.equal(link.applyHere({ edit: { entities: [{ ...floor, id: 9 }], removed: [] } }), false, 'there is none');
     assert.equal(link.applyHere({ files: { 'ServerScriptService/Main.lua': 'print("two")\n' } }), true, 'a reload');
     const before = decoder.decode(world.scene());
-    const again = { files: { 'place.json': '{"format": 1, "name": "Again"}' } };
+    const again = { files: { 'place.json': '{"format": 1, "name": "Again"}', 'scene.json': decoder.decode(moved) } };
     assert.equal(link.applyHere(again), false, 'it has to be made anew');
     link.applyTexts(again);
     assert.notEqual(decoder.decode(world.scene()), before);
