@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { StringStream } from '@codemirror/language';
+import { Text } from '@codemirror/state';
 
 import { readApi } from '../../web/api_table.ts';
 import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
@@ -13,6 +14,7 @@ import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
 import { place } from '../../web/src/studio/play/console.ts';
 import { LocalLink } from '../../web/src/studio/play/local_link.ts';
 import { PlayedScene } from '../../web/src/studio/play/scene_edit.ts';
+import { Workspace } from '../../web/src/studio/script/buffers.ts';
 import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
 import { acceptGenerated, bodyHash, readGenerated } from '../../web/src/studio/script/soul_lua.ts';
 import { makeWorldExecutor } from '../../web/src/studio/script/world_executor.ts';
@@ -21,6 +23,7 @@ import { loadCore } from './files.mjs';
 import { Stage } from './stage.mjs';
 
 const [wasm, apiDef, studioWasm] = process.argv.slice(2);
+const encoder = new TextEncoder();
 
 // --- the Lua mode ---
 
@@ -301,9 +304,54 @@ function onDisable(self) error("no") end`;
     assert.match(compiler.execute('Workspace/Bad', 'onStart', { entityId: 1 }).error ?? '', /attempt to index a nil value/);
 });
 
+// --- a text that somebody else changes too ---
+
+// A file of one's own and of others. `change` is what the others make of it.
+async function openText() {
+    const heard = { files: [], refused: [] };
+    const texts = new Map([['a', 'old']]); // by hash
+    const state = { hash: 'a', isWaiting: false };
+    const document = {
+        files: () => [{ path: 'x.lua', hash: state.hash }], placeJson: () => '', sceneJson: () => '',
+        on: (event, listener) => { heard[event]?.push(listener); return () => undefined; },
+        onRefused: (listener) => { heard.refused.push(listener); return () => undefined; },
+        isWaiting: () => state.isWaiting,
+    };
+    const files = {
+        read: () => Promise.resolve(encoder.encode(texts.get(state.hash))),
+        write: (_, bytes) => {
+            texts.set('b', new TextDecoder().decode(bytes));
+            state.hash = 'b';
+            return Promise.resolve('b');
+        },
+    };
+    const buffer = await new Workspace(document, files).load('x.lua');
+    buffer.edited(Text.of(['mine']));
+    await buffer.write();
+    assert.equal(buffer.save.value.kind, 'saved');
+    const change = async (how = () => undefined) => {
+        texts.set('c', 'theirs');
+        state.hash = 'c';
+        heard.files.forEach((listener) => listener());
+        how(heard);
+        await new Promise((done) => setTimeout(done, 5));
+        return [buffer.save.value.kind, buffer.content()];
+    };
+    return { state, change };
+}
+
+test('what somebody writes after a text was taken is shown; if it may not have been taken, a person is asked', async () => {
+    const taken = await openText();
+    assert.deepEqual(await taken.change(), ['saved', 'theirs']);
+    const waiting = await openText();
+    waiting.state.isWaiting = true;
+    assert.deepEqual(await waiting.change(), ['conflict', 'mine'], 'the session has not answered');
+    const refused = await openText();
+    assert.deepEqual(await refused.change((heard) => heard.refused.forEach((listener) => listener())), ['conflict', 'mine']);
+});
+
 // --- editing while it is played ---
 
-const encoder = new TextEncoder();
 const sceneOf = (entities) => encoder.encode(JSON.stringify({ format: 1, entities }));
 const PARTS = [
     { id: 1, name: 'Floor', shape: { size: [20, 1, 20] }, transform: { position: [0, -0.5, 0] } },

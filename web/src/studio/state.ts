@@ -88,6 +88,8 @@ export class Studio {
             placeJson: () => document.placeJson(),
             sceneJson: () => document.sceneJson(),
             compile: (files) => document.compile(files),
+            isWaiting: () => document.isWaiting(),
+            onRefused: (listener) => document.on('refused', () => listener()),
             onEntities: (listener) => document.on('change', ({ rows, gone }) => listener(rows.map(({ id }) => id), gone)),
             entity: (id) => document.entity(id),
             on: (event, listener) => document.on(event, listener),
