@@ -3,6 +3,7 @@
 #include "core/base/heap.h"
 
 #include "core/base/check.h"
+#include "core/base/heap_reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,17 @@ static bool grow(size_t bytes)
     return true;
 }
 
+void heap_reserve(size_t bytes)
+{
+    size_t fresh = 0;
+    for (const FreeBlock *block = fresh_blocks; block != NULL; block = block->next) {
+        fresh += block->bytes;
+    }
+    if (bytes > fresh && bytes < SIZE_MAX / 2) {
+        (void)grow(whole_pages(bytes - fresh)); // or nothing
+    }
+}
+
 static void *system_alloc(size_t bytes)
 {
     if (bytes < LARGE_BYTES) {
@@ -154,6 +166,11 @@ static void system_free(void *block, size_t bytes, bool is_clean)
     }
 }
 #else
+void heap_reserve(size_t bytes)
+{
+    (void)bytes;
+}
+
 static void *system_alloc(size_t bytes)
 {
     return calloc(1, bytes);

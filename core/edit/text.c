@@ -586,6 +586,37 @@ void edit_text_close(EditText *text)
     heap_free(text->heap, text);
 }
 
+static Status copy_spans(Heap *heap, const EditSpans *from, EditSpans *to)
+{
+    const size_t bytes = heap_array_bytes(from->count + 1u, sizeof *from->items);
+    EditSpan *items = heap_alloc(heap, bytes);
+    if (items == NULL) {
+        return STATUS_LIMIT;
+    }
+    if (from->count > 0) {
+        memcpy(items, from->items, from->count * sizeof *items);
+    }
+    heap_free(heap, to->items);
+    *to = (EditSpans){items, from->count};
+    return STATUS_OK;
+}
+
+static Status copy_buffer(const EditBuffer *from, EditBuffer *to)
+{
+    edit_buffer_clear(to);
+    edit_buffer_append(to, from->data, from->bytes);
+    return to->status;
+}
+
+static Status copy_scene(const EditText *from, EditText *to)
+{
+    Status status = copy_buffer(&from->scene, &to->scene);
+    for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++) {
+        status = copy_spans(to->heap, &from->spans[i], &to->spans[i]);
+    }
+    return status;
+}
+
 Status edit_text_copy(const EditText *text, EditText **out)
 {
     EditText *copy = heap_alloc(text->heap, sizeof *copy);
@@ -595,26 +626,33 @@ Status edit_text_copy(const EditText *text, EditText **out)
     copy->heap = text->heap;
     copy->is_blocked = text->is_blocked;
     copy->settings = copy->scene = edit_buffer(text->heap, EDIT_TEXT_BYTES_MAX);
-    edit_buffer_append(&copy->settings, text->settings.data, text->settings.bytes);
-    edit_buffer_append(&copy->scene, text->scene.data, text->scene.bytes);
-    bool is_whole = copy->settings.status == STATUS_OK && copy->scene.status == STATUS_OK;
-    for (uint32_t i = 0; i < 2 && is_whole; i++) {
-        const EditSpans *spans = &text->spans[i];
-        const size_t bytes = heap_array_bytes(spans->count, sizeof *spans->items);
-        copy->spans[i].items =
-            heap_alloc(text->heap, heap_array_bytes(spans->count + 1u, sizeof *spans->items));
-        is_whole = copy->spans[i].items != NULL;
-        if (is_whole && bytes > 0) {
-            memcpy(copy->spans[i].items, spans->items, bytes);
-        }
-        copy->spans[i].count = is_whole ? spans->count : 0;
-    }
-    if (!is_whole) {
+    Status status = copy_buffer(&text->settings, &copy->settings);
+    status = status == STATUS_OK ? copy_scene(text, copy) : status;
+    if (status != STATUS_OK) {
         edit_text_close(copy);
-        return STATUS_LIMIT;
+        return status;
     }
     *out = copy;
     return STATUS_OK;
+}
+
+static bool is_text(const EditBuffer *buffer, Text text)
+{
+    return buffer->bytes == text.bytes &&
+           (text.bytes == 0 || memcmp(buffer->data, text.data, text.bytes) == 0);
+}
+
+Status edit_text_take_sent(EditText *text, const EditText *sent, EditTexts disk)
+{
+    Status status = STATUS_OK;
+    if (is_text(&sent->settings, disk.settings)) {
+        status = copy_buffer(&sent->settings, &text->settings);
+    }
+    if (status == STATUS_OK && is_text(&sent->scene, disk.scene)) {
+        status = copy_scene(sent, text);
+    }
+    edit_text_rebind(text);
+    return status;
 }
 
 // --- changes on disk ----------------------------------------------------------------------------

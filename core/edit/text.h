@@ -23,6 +23,9 @@ MUST_USE Status edit_text_open(Heap *heap, EditBlobs blobs, EditTexts texts, Edi
 void edit_text_close(EditText *text); // NULL is allowed
 // What was written may not reach the disk: the copy is what the texts were before.
 MUST_USE Status edit_text_copy(const EditText *text, EditText **out);
+// A write failed on the way: what the disk has of `sent` is what was written last. `text` is what
+// the disk had before.
+MUST_USE Status edit_text_take_sent(EditText *text, const EditText *sent, EditTexts disk);
 EditTexts edit_text_now(const EditText *text); // as last read or written
 
 // Brings the texts up to date with the document. STATUS_BLOCKED: see above.

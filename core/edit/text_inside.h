@@ -18,7 +18,6 @@ typedef struct EditSpans {
 struct EditText {
     Heap *heap;
     EditBuffer settings, scene;
-    uint32_t settings_version, scene_version;
     EditSpans spans[2]; // of terrain and of entities, in the order of the text
     bool is_blocked;
 };

@@ -494,6 +494,15 @@ step('ten thousand parts: few calls, few rows, a quick picture', async () => {
         };
     });
     console.log(JSON.stringify(measured));
+    await page.locator('.stage canvas').focus();
+    await page.keyboard.press('Home'); // everything that was built is in the picture
+    assert.equal(await page.evaluate(() => {
+        const { view, rows } = window.studio;
+        const { camera } = view.rig;
+        camera.updateMatrixWorld();
+        return [...rows.values()].filter(({ half, position }) => Math.max(...half) < 2 &&
+            camera.position.clone().set(...position).project(camera).toArray().some((at) => Math.abs(at) > 1)).length;
+    }), 0);
     assert.ok(measured.parts > PARTS);
     assert.ok(measured.calls <= 40, `${measured.calls} calls`);
     assert.ok(measured.rows <= 100, `${measured.rows} rows`);

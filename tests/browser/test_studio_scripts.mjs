@@ -116,6 +116,14 @@ test('a place is played beside its script, a change runs at once, and nothing of
         return files.hashOf('assets/dot.png');
     });
     const before = await hash();
+    await page.evaluate(() => { // what a world is made from, and how often
+        const { document: doc } = window.studio;
+        const [compile, sceneJson] = [doc.compile.bind(doc), doc.sceneJson.bind(doc)];
+        window.made = { compiled: 0, printed: 0 };
+        doc.compile = (files) => { const bytes = compile(files); window.made.compiled += 1; return bytes; };
+        doc.sceneJson = () => { window.made.printed += 1; return sceneJson(); };
+    });
+    const made = () => page.evaluate(() => ({ ...window.made }));
     const missing = [];
     page.on('response', (answer) => { if (answer.status() >= 400) { missing.push(answer.url()); } });
     const drawn = page.waitForResponse((answer) => answer.url().endsWith(`/blob/${picture}`) && answer.request().frame() !== page.mainFrame());
@@ -140,6 +148,22 @@ test('a place is played beside its script, a change runs at once, and nothing of
     await fault.click();
     await until('the line is shown', async () => /Line 3,/.test(await page.locator('.script-where').textContent()));
     assert.match(await page.locator('.script-status').textContent(), /Scripts \d+\.\d\d ms/);
+    // What can be done in the running world is: nothing is printed or compiled for it. A new part makes it anew.
+    const { compiled } = await made();
+    assert.ok(compiled >= 1, 'it was not made of what the document compiled');
+    const paint = (colour) => page.evaluate((value) => {
+        const { document: doc } = window.studio;
+        doc.edit('Set Colour', [{ op: 'set', member: 'colour', ids: [doc.find('Finish')[0]], value }]);
+    }, colour);
+    const { printed } = await made();
+    await paint('#123456');
+    await page.waitForTimeout(500);
+    assert.deepEqual(await made(), { compiled, printed });
+    await page.evaluate(() => window.studio.document.edit('Insert Block', [{
+        op: 'create', entity: { id: window.studio.document.newId(), name: 'Late', transform: { position: [0, 30, 0] } } }]));
+    await until('the world is made anew', async () => (await made()).compiled === compiled + 1);
+    await until('and the player is in it', async () => (await (await inside())?.evaluate(() =>
+        window.sandlot?.inspect().phase === 'playing' && window.sandlot.inspect().own[0] === 1)));
     const edited = await hash();
     await page.getByRole('button', { name: 'Stop', exact: true }).first().click();
     await page.locator('.play-screen').waitFor({ state: 'detached' });

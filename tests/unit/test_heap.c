@@ -1,5 +1,6 @@
 // The heap: counts, limit, freezing.
 #include "core/base/heap.h"
+#include "core/base/heap_reserve.h"
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -205,4 +206,27 @@ TEST(large_blocks_are_zeroed_again_and_never_overlap)
         heap_free(&heap, blocks[slot]);
     }
     CHECK_INT(heap.bytes_now, 0);
+}
+
+// In WebAssembly a reserved block is neither counted nor written, and blocks from it are zero.
+TEST(reserved_room_gives_blocks_of_zeros)
+{
+    enum { BLOCK = 4 << 20, BLOCKS = 3 };
+    Heap heap = heap_make(64u << 20);
+    uint8_t *blocks[BLOCKS];
+    heap_reserve((size_t)BLOCK * BLOCKS);
+    heap_reserve(1);
+    heap_reserve((size_t)-1); // cannot be had, and is no error
+    CHECK_INT(heap.bytes_now, 0);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        blocks[i] = heap_alloc(&heap, BLOCK);
+        REQUIRE(blocks[i] != NULL);
+        for (uint32_t k = 0; k < BLOCK; k += 1024) {
+            CHECK(blocks[i][k] == 0);
+        }
+        memset(blocks[i], 0xff, BLOCK);
+    }
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        heap_free(&heap, blocks[i]);
+    }
 }

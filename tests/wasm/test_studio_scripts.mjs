@@ -6,13 +6,15 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { StringStream } from '@codemirror/language';
+import { Text } from '@codemirror/state';
 
 import { readApi } from '../../web/api_table.ts';
 import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
 import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
 import { place } from '../../web/src/studio/play/console.ts';
 import { LocalLink } from '../../web/src/studio/play/local_link.ts';
-import { sceneEdit } from '../../web/src/studio/play/scene_edit.ts';
+import { PlayedScene } from '../../web/src/studio/play/scene_edit.ts';
+import { Workspace } from '../../web/src/studio/script/buffers.ts';
 import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
 import { acceptGenerated, bodyHash, readGenerated } from '../../web/src/studio/script/soul_lua.ts';
 import { makeWorldExecutor } from '../../web/src/studio/script/world_executor.ts';
@@ -21,6 +23,7 @@ import { loadCore } from './files.mjs';
 import { Stage } from './stage.mjs';
 
 const [wasm, apiDef, studioWasm] = process.argv.slice(2);
+const encoder = new TextEncoder();
 
 // --- the Lua mode ---
 
@@ -301,9 +304,54 @@ function onDisable(self) error("no") end`;
     assert.match(compiler.execute('Workspace/Bad', 'onStart', { entityId: 1 }).error ?? '', /attempt to index a nil value/);
 });
 
+// --- a text that somebody else changes too ---
+
+// A file of one's own and of others. `change` is what the others make of it.
+async function openText() {
+    const heard = { files: [], refused: [] };
+    const texts = new Map([['a', 'old']]); // by hash
+    const state = { hash: 'a', isWaiting: false };
+    const document = {
+        files: () => [{ path: 'x.lua', hash: state.hash }], placeJson: () => '', sceneJson: () => '',
+        on: (event, listener) => { heard[event]?.push(listener); return () => undefined; },
+        onRefused: (listener) => { heard.refused.push(listener); return () => undefined; },
+        isWaiting: () => state.isWaiting,
+    };
+    const files = {
+        read: () => Promise.resolve(encoder.encode(texts.get(state.hash))),
+        write: (_, bytes) => {
+            texts.set('b', new TextDecoder().decode(bytes));
+            state.hash = 'b';
+            return Promise.resolve('b');
+        },
+    };
+    const buffer = await new Workspace(document, files).load('x.lua');
+    buffer.edited(Text.of(['mine']));
+    await buffer.write();
+    assert.equal(buffer.save.value.kind, 'saved');
+    const change = async (how = () => undefined) => {
+        texts.set('c', 'theirs');
+        state.hash = 'c';
+        heard.files.forEach((listener) => listener());
+        how(heard);
+        await new Promise((done) => setTimeout(done, 5));
+        return [buffer.save.value.kind, buffer.content()];
+    };
+    return { state, change };
+}
+
+test('what somebody writes after a text was taken is shown; if it may not have been taken, a person is asked', async () => {
+    const taken = await openText();
+    assert.deepEqual(await taken.change(), ['saved', 'theirs']);
+    const waiting = await openText();
+    waiting.state.isWaiting = true;
+    assert.deepEqual(await waiting.change(), ['conflict', 'mine'], 'the session has not answered');
+    const refused = await openText();
+    assert.deepEqual(await refused.change((heard) => heard.refused.forEach((listener) => listener())), ['conflict', 'mine']);
+});
+
 // --- editing while it is played ---
 
-const encoder = new TextEncoder();
 const sceneOf = (entities) => encoder.encode(JSON.stringify({ format: 1, entities }));
 const PARTS = [
     { id: 1, name: 'Floor', shape: { size: [20, 1, 20] }, transform: { position: [0, -0.5, 0] } },
@@ -311,25 +359,35 @@ const PARTS = [
     { id: 3, name: 'Box', transform: { position: [5, 1, 5] }, shape: { size: [1, 1, 1] } },
     { id: 4, name: 'Lid', parent: 3, transform: { position: [0, 1, 0] }, shape: { size: [1, 0.2, 1] } },
 ];
-const changed = (id, members) => sceneOf(PARTS.map((part) => (part.id === id ? { ...part, ...members } : part)));
+const changed = (id, members) => ({ ...PARTS.find((part) => part.id === id), ...members });
+// What follows from these entities being so, and those being gone.
+const editOf = (nows, gone = [], scene = new PlayedScene(sceneOf(PARTS))) =>
+    scene.edit(nows.map(({ id }) => id), gone, (id) => nows.find((now) => now.id === id));
 
-test('what a scene differs by is done in place if it can be', () => {
-    const before = sceneOf(PARTS);
-    assert.deepEqual(sceneEdit(before, changed(1, { colour: '#112233' })).entities.map(({ id }) => id), [1]);
-    assert.deepEqual(sceneEdit(before, changed(4, { bounce: 3 })).entities.map(({ id }) => id), [4]);
-    assert.deepEqual(sceneEdit(before, sceneOf(PARTS.filter(({ id }) => id !== 4))), { entities: [], removed: [4] });
+test('what is changed in a scene is done in place if it can be', () => {
+    assert.deepEqual(editOf([changed(1, { colour: '#112233' })]).entities.map(({ id }) => id), [1]);
+    assert.deepEqual(editOf([changed(4, { bounce: 3 })]).entities.map(({ id }) => id), [4]);
+    assert.deepEqual(editOf([], [4]), { entities: [], removed: [4] });
+    assert.deepEqual(editOf([PARTS[0], PARTS[1]]), { entities: [], removed: [] }, 'what is as it was');
     const not = {
-        'a new part': sceneOf([...PARTS, { ...PARTS[0], id: 9 }]),
-        'another size': changed(1, { shape: { size: [1, 1, 1] } }),
-        'another name': changed(1, { name: 'Ground' }),
-        'what has something on it moves': changed(3, { transform: { position: [0, 9, 0] } }),
-        'what stands on something moves': changed(4, { transform: { position: [0, 9, 0] } }),
-        'no part': changed(2, { transform: { position: [0, 9, 0] } }),
-        'another kind of file': encoder.encode(JSON.stringify({ format: 1, terrain: [], entities: PARTS })),
+        'a new part': [{ ...PARTS[0], id: 9 }],
+        'another size': [changed(1, { shape: { size: [1, 1, 1] } })],
+        'another name': [changed(1, { name: 'Ground' })],
+        'what has something on it moves': [changed(3, { transform: { position: [0, 9, 0] } })],
+        'what stands on something moves': [changed(4, { transform: { position: [0, 9, 0] } })],
+        'no part': [changed(2, { transform: { position: [0, 9, 0] } })],
     };
-    for (const [why, after] of Object.entries(not)) {
-        assert.equal(sceneEdit(before, after), null, why);
+    for (const [why, nows] of Object.entries(not)) {
+        assert.equal(editOf(nows), null, why);
     }
+    assert.equal(editOf([], [2]), null, 'no part is gone');
+    // The next one is compared with what is played then; only what was changed is asked for.
+    const scene = new PlayedScene(sceneOf(PARTS));
+    const blue = changed(1, { colour: '#0000ff' });
+    assert.equal(editOf([blue], [], scene).entities.length, 1);
+    assert.equal(editOf([blue], [], scene).entities.length, 0);
+    assert.equal(editOf([], [4], scene).removed.length, 1);
+    assert.equal(editOf([changed(3, { transform: { position: [0, 9, 0] } })], [], scene).entities.length, 1, 'nothing stands on it any more');
 });
 
 test('a part moves while it is played; the next new world has it there too', async () => {
@@ -342,12 +400,13 @@ test('a part moves while it is played; the next new world has it there too', asy
     link.connect();
     world.tick(1);
     const decoder = new TextDecoder();
-    const moved = changed(1, { transform: { position: [0, -3, 0] } });
-    const edit = sceneEdit(sceneOf(PARTS), moved);
-    assert.equal(link.applyHere({ files: { 'scene.json': decoder.decode(moved) }, edit }), true, 'the world goes on');
+    const floor = changed(1, { transform: { position: [0, -3, 0] } });
+    const moved = sceneOf(PARTS.map((part) => (part.id === 1 ? floor : part)));
+    assert.equal(link.applyHere({ edit: editOf([floor]) }), true, 'the world goes on');
+    assert.equal(link.applyHere({ edit: { entities: [{ ...floor, id: 9 }], removed: [] } }), false, 'there is none');
     assert.equal(link.applyHere({ files: { 'ServerScriptService/Main.lua': 'print("two")\n' } }), true, 'a reload');
     const before = decoder.decode(world.scene());
-    const again = { files: { 'place.json': '{"format": 1, "name": "Again"}' } };
+    const again = { files: { 'place.json': '{"format": 1, "name": "Again"}', 'scene.json': decoder.decode(moved) } };
     assert.equal(link.applyHere(again), false, 'it has to be made anew');
     link.applyTexts(again);
     assert.notEqual(decoder.decode(world.scene()), before);

@@ -3,6 +3,7 @@
 #include "core/world/local/local_host.h"
 
 #include "core/base/check.h"
+#include "core/base/heap_reserve.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
@@ -13,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMPILED_FIRST (1u << 20) // and twice the files; doubled until it fits
+#define HEAP_BYTES     (128u << 20) // what a small place asks for; it uses a tenth of it
+#define COMPILED_FIRST (1u << 20)   // and twice the files; doubled until it fits
 #define COMPILED_MAX   (64u << 20)
 #define DIFF_TREE_MAX  (64u << 20)
 #define PATH_MAX_BYTES 128
@@ -741,6 +743,7 @@ Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceF
                          uint32_t file_count, LocalHost **out, PlaceError *error)
 {
     *error = (PlaceError){0};
+    heap_reserve(HEAP_BYTES);
     LocalHost *host = heap_alloc(heap, sizeof *host);
     if (host == NULL) {
         return STATUS_LIMIT;

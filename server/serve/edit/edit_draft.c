@@ -77,13 +77,19 @@ static void load_row(void *user, const StoreEditRow *row)
     }
 }
 
-// The texts as they were written last. If they are not kept any more, what is on disk must do.
+// The text as it was written last; empty if it is not kept any more. `sandlot dev` keeps it only
+// after the write, so first the disk is asked.
 static Text base_text(const EditDraft *draft, const uint8_t hash[SHA256_BYTES], Text disk,
                       uint8_t **memory)
 {
+    uint8_t now[SHA256_BYTES];
     size_t bytes = 0;
-    if (blob_read(draft->serve->blobs, hash, EDIT_TEXT_BYTES_MAX, memory, &bytes) != STATUS_OK) {
+    sha256_of(disk.data, disk.bytes, now);
+    if (memcmp(now, hash, sizeof now) == 0) {
         return disk;
+    }
+    if (blob_read(draft->serve->blobs, hash, EDIT_TEXT_BYTES_MAX, memory, &bytes) != STATUS_OK) {
+        return text_from("");
     }
     return (Text){(const char *)*memory, bytes};
 }

@@ -170,7 +170,7 @@ static void tell_disk(EditDraft *draft, uint32_t life)
 typedef struct Write {
     EditDraft *draft;
     uint64_t account;
-    uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // once it is written
+    uint8_t settings_hash[SHA256_BYTES], scene_hash[SHA256_BYTES]; // of what the disk has
     char path[EDIT_PATH_BYTES_MAX + 1];                            // the last one that was tried
     char reason[WORKER_REASON_BYTES];
     uint32_t failed_count;
@@ -271,17 +271,15 @@ static Status write_file(Write *write, const EditReportFile *file)
 }
 
 // Over what the process knows of the disk, which may be older than what was last seen here. `hash`
-// is that of the text then.
-static Status write_text(Write *write, const char *path, const Text *text, const uint8_t *known,
+// becomes that of the text once it is written.
+static Status write_text(Write *write, const char *path, Text text, const uint8_t *known,
                          uint8_t hash[SHA256_BYTES])
 {
-    memcpy(hash, known, SHA256_BYTES);
-    if (text == NULL) {
-        return STATUS_OK;
-    }
     snprintf(write->path, sizeof write->path, "%s", path);
-    const Status status = write_one(write, text->data, text->bytes, known);
-    sha256_of(text->data, text->bytes, hash);
+    const Status status = write_one(write, text.data, text.bytes, known);
+    if (status == STATUS_OK) {
+        sha256_of(text.data, text.bytes, hash);
+    }
     return status;
 }
 
@@ -319,13 +317,13 @@ static Status write_all(Write *write, const EditReport *report)
             status = write->failed.status;
         }
     }
-    if (status == STATUS_OK) {
-        status = write_text(write, "place.json", report->has_settings ? &report->settings : NULL,
-                            report->settings_known, write->settings_hash);
+    if (status == STATUS_OK && report->has_settings) {
+        status = write_text(write, "place.json", report->settings, report->settings_known,
+                            write->settings_hash);
     }
-    if (status == STATUS_OK) {
-        status = write_text(write, "scene.json", report->has_scene ? &report->scene : NULL,
-                            report->scene_known, write->scene_hash);
+    if (status == STATUS_OK && report->has_scene) {
+        status =
+            write_text(write, "scene.json", report->scene, report->scene_known, write->scene_hash);
     }
     return status;
 }
@@ -369,27 +367,51 @@ static bool is_current(EditDraft *draft, uint32_t life)
     return current;
 }
 
-// Which texts the disk is about to have, or still has. If the server dies in between, the next
-// process must not take our own text for somebody's change: it would undo what came after it.
-static Status keep_hashes(const Write *write, const EditReport *report, uint64_t epoch, bool is_new)
+static Status keep_hashes(const Write *write, const EditReport *report, uint64_t epoch,
+                          const uint8_t settings[SHA256_BYTES], const uint8_t scene[SHA256_BYTES])
 {
     EditDraft *draft = write->draft;
-    uint8_t settings[SHA256_BYTES], scene[SHA256_BYTES];
     if (!report->has_settings && !report->has_scene) {
         return STATUS_OK;
-    }
-    memcpy(settings, report->settings_known, sizeof settings);
-    memcpy(scene, report->scene_known, sizeof scene);
-    if (is_new && report->has_settings) {
-        sha256_of(report->settings.data, report->settings.bytes, settings);
-    }
-    if (is_new && report->has_scene) {
-        sha256_of(report->scene.data, report->scene.bytes, scene);
     }
     pthread_mutex_lock(&draft->file_lock);
     const uint64_t seq = draft->written_seq;
     pthread_mutex_unlock(&draft->file_lock);
     return store_edit_written(draft->serve->store, draft->place_id, epoch, seq, settings, scene);
+}
+
+// Which texts the disk is about to have. If the server dies in between, the next process must not
+// take our own text for somebody's change: it would undo what came after it.
+static Status announce_texts(const Write *write, const EditReport *report, uint64_t epoch)
+{
+    uint8_t settings[SHA256_BYTES], scene[SHA256_BYTES];
+    memcpy(settings, write->settings_hash, sizeof settings);
+    memcpy(scene, write->scene_hash, sizeof scene);
+    if (report->has_settings) {
+        sha256_of(report->settings.data, report->settings.bytes, settings);
+    }
+    if (report->has_scene) {
+        sha256_of(report->scene.data, report->scene.bytes, scene);
+    }
+    return keep_hashes(write, report, epoch, settings, scene);
+}
+
+// Everything is written. If some files could not be, the next process must still know what the disk
+// had of them: else it takes that for a change, and puts it over what came since.
+static Status keep_seq(const Write *write, const EditReport *report, uint64_t epoch)
+{
+    EditDraft *draft = write->draft;
+    pthread_mutex_lock(&draft->file_lock);
+    const uint64_t seq = write->failed_count > 0 ? draft->written_seq : report->seq;
+    pthread_mutex_unlock(&draft->file_lock);
+    const Status status = store_edit_written(draft->serve->store, draft->place_id, epoch, seq,
+                                             write->settings_hash, write->scene_hash);
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&draft->file_lock);
+        draft->written_seq = seq;
+        pthread_mutex_unlock(&draft->file_lock);
+    }
+    return status;
 }
 
 static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint32_t life,
@@ -405,25 +427,26 @@ static void do_write(EditDraft *draft, const uint8_t *bytes, size_t count, uint3
     // The next process reads the disk under this lock: what an old one wanted comes before that, or
     // never.
     status = status == STATUS_OK && !is_current(draft, life) ? STATUS_DENIED : status;
-    status = status == STATUS_OK ? keep_hashes(&write, report, epoch, true) : status;
+    if (status == STATUS_OK) {
+        memcpy(write.settings_hash, report->settings_known, sizeof write.settings_hash);
+        memcpy(write.scene_hash, report->scene_known, sizeof write.scene_hash);
+        status = announce_texts(&write, report, epoch);
+    }
     if (status == STATUS_OK) {
         status = write_all(&write, report);
-        if (status != STATUS_OK) {
-            status_ignore(keep_hashes(&write, report, epoch, false)); // the disk has others
+        if (status != STATUS_OK) { // the disk has only some of them
+            status_ignore(
+                keep_hashes(&write, report, epoch, write.settings_hash, write.scene_hash));
         }
     }
     if (status == STATUS_OK) {
         keep_texts(draft);
-        status = store_edit_written(draft->serve->store, draft->place_id, epoch, report->seq,
-                                    write.settings_hash, write.scene_hash);
+        status = keep_seq(&write, report, epoch);
         write.path[0] = '\0';
     }
     pthread_mutex_unlock(&draft->disk_lock);
     if (status == STATUS_OK) {
         char job_id[JOB_ID_BYTES];
-        pthread_mutex_lock(&draft->file_lock);
-        draft->written_seq = report->seq;
-        pthread_mutex_unlock(&draft->file_lock);
         const bool has_changed =
             report->has_settings || report->has_scene || report->file_count > 0;
         if (draft->serve->drafts != NULL && has_changed) {

@@ -152,8 +152,7 @@ static void write_files(EditProcess *process)
     edit_report_write(&report, &message); // also if nothing differs: the host keeps how far it is
     edit_buffer_append(&message, files.data, files.bytes);
     if (files.status != STATUS_OK || message.status != STATUS_OK ||
-        edit_link_put(&process->channel, EDIT_LINK_WRITE, message.data, message.bytes, -1) !=
-            STATUS_OK) {
+        edit_put(process, EDIT_LINK_WRITE, message.data, message.bytes) != STATUS_OK) {
         edit_end(process, "the files are too large to be written");
     }
     process->sent_seq = report.seq;
@@ -251,10 +250,12 @@ void edit_file_written(EditProcess *process, Status status, Text path, const cha
         edit_text_close(process->text_before);
         process->text_before = NULL;
         take_failed(process, failed);
+        process->kept_seq = process->reverts.count == 0 ? process->sent_seq : process->kept_seq;
         keep_sent(process);
         say_is_written(process, process->sent_seq);
     } else {
-        edit_text_close(process->text); // what the disk has is what was there before
+        // The disk has what was there before, but for what was written before it failed.
+        process->text_sent = process->text;
         process->text = process->text_before;
         process->text_before = NULL;
         edit_text_rebind(process->text);
@@ -267,6 +268,44 @@ void edit_file_written(EditProcess *process, Status status, Text path, const cha
 }
 
 // --- changes on disk ----------------------------------------------------------------------------
+
+// A write failed on the way. What it has written until then is no change on disk: taken as one, it
+// would be put over what editors changed since.
+static void keep_reached(EditProcess *process, EditTexts texts, const EditKeptList *now)
+{
+    EditKept *items = calloc(process->disk.count + process->sent.count + 1u, sizeof *items);
+    uint32_t count = 0;
+    if (items == NULL ||
+        edit_text_take_sent(process->text, process->text_sent, texts) != STATUS_OK) {
+        edit_end(process, "out of memory");
+    }
+    for (uint32_t i = 0; i < process->disk.count; i++) {
+        const EditKept *old = &process->disk.items[i];
+        const EditKept *sent = find(&process->sent, old->path);
+        const EditKept *there = find(now, old->path);
+        if (sent == NULL && there == NULL) {
+            continue; // it was deleted
+        }
+        const bool is_ours = sent != NULL && there != NULL &&
+                             memcmp(there->hash, sent->hash, sizeof sent->hash) == 0;
+        items[count++] = is_ours ? *sent : *old;
+    }
+    for (uint32_t i = 0; i < process->sent.count; i++) {
+        const EditKept *sent = &process->sent.items[i];
+        const EditKept *there = find(now, sent->path);
+        if (find(&process->disk, sent->path) == NULL && there != NULL &&
+            memcmp(there->hash, sent->hash, sizeof sent->hash) == 0) {
+            items[count++] = *sent;
+        }
+    }
+    qsort(items, count, sizeof *items, by_path);
+    free(process->disk.items);
+    free(process->sent.items);
+    process->disk = (EditKeptList){items, count};
+    process->sent = (EditKeptList){0};
+    edit_text_close(process->text_sent);
+    process->text_sent = NULL;
+}
 
 void edit_file_block(EditProcess *process, const PlaceError *error)
 {
@@ -366,6 +405,9 @@ void edit_file_disk(EditProcess *process, const uint8_t *bytes, size_t count)
     }
     if (edit_disk_read(&reader, &disk) != STATUS_OK || edit_file_list(&disk, &now) != STATUS_OK) {
         edit_end(process, "the host's list of files is invalid");
+    }
+    if (process->text_sent != NULL) {
+        keep_reached(process, (EditTexts){disk.settings, disk.scene}, &now);
     }
     edit_file_take_texts(process, (EditTexts){disk.settings, disk.scene});
     edit_file_take_files(process, &now);

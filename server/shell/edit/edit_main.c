@@ -34,15 +34,9 @@
 
 static EditProcess process;
 
-void edit_report(EditProcess *self, const EditReport *report)
+Status edit_put(EditProcess *self, EditLinkType type, const void *bytes, size_t count)
 {
-    EditBuffer message = edit_buffer(&self->heap, EDIT_LINK_BYTES_MAX);
-    edit_report_write(report, &message);
-    if (message.status != STATUS_OK ||
-        edit_link_put(&self->channel, report->type, message.data, message.bytes, -1) != STATUS_OK) {
-        edit_end(self, "the host does not read");
-    }
-    edit_buffer_free(&message);
+    return edit_link_put(&self->channel, type, bytes, count, -1);
 }
 
 void edit_end(EditProcess *self, const char *what)
@@ -154,24 +148,6 @@ static bool hear_host(void)
 
 // --- the loop -----------------------------------------------------------------------------------
 
-// What may be done only while nothing is on its way to the store.
-static void take_turn(void)
-{
-    if (process.is_stored && process.batch.row_count == 0) {
-        edit_people_join(&process);
-        edit_file_step(&process);
-    }
-    if (process.is_stored && process.batch.row_count == 0 &&
-        (process.rows_since >= EDIT_ROWS_EACH || process.row_bytes_since >= EDIT_ROW_BYTES)) {
-        edit_order_checkpoint(&process, false);
-    }
-    if (process.is_stored && process.batch.row_count == 0 && process.hold_count == 0 &&
-        !process.waits_for_disk) {
-        edit_order_take(&process);
-    }
-    edit_order_put(&process);
-}
-
 // Also the sign of life that the host waits for.
 static void tell_counts(void)
 {
@@ -196,7 +172,7 @@ static void run_loop(void)
             return;
         }
         sockets_drain(process.sockets, process.now_ms);
-        take_turn();
+        edit_turn(&process);
         tell_counts();
         edit_people_flush(&process);
         if (process.now_ms - checked_ms >= CHECK_MS) {

@@ -194,40 +194,79 @@ static Status own_take(EditProcess *process, const OwnFiles *own, const EditKept
     return STATUS_OK;
 }
 
-// What the texts were when they were written last. The hashes of the next ones are stored before
-// those are written, so they may be of later ones: a text on disk that says what the document says
-// is the right one in any case.
-static EditTexts find_base(EditProcess *process, const EditBeginning *beginning)
+// The same for the two texts: a text on disk that says what the document said after the last write
+// was written by the session itself, or not yet written over.
+typedef struct OwnTexts {
+    EditTexts disk;
+    EditText *text; // NULL: they cannot be read
+    EditDoc *doc;
+} OwnTexts;
+
+static void own_texts_open(EditProcess *process, const EditBeginning *beginning, OwnTexts *own)
 {
-    const EditTexts disk = {beginning->disk.settings, beginning->disk.scene};
-    EditTexts base = {beginning->base_settings, beginning->base_scene};
-    EditText *text = NULL;
-    EditDoc *doc = NULL;
-    PlaceError error = {0};
-    if (edit_text_open(&process->heap, (EditBlobs){0}, disk, &text, &doc, &error) != STATUS_OK) {
-        return base;
+    PlaceError ignored = {0}; // edit_file_take_texts says it
+    own->disk = (EditTexts){beginning->disk.settings, beginning->disk.scene};
+    status_ignore(
+        edit_text_open(&process->heap, (EditBlobs){0}, own->disk, &own->text, &own->doc, &ignored));
+}
+
+static void own_texts_close(OwnTexts *own)
+{
+    edit_text_close(own->text);
+    edit_doc_destroy(own->doc);
+}
+
+static Status own_texts_compare(EditProcess *process, OwnTexts *own)
+{
+    EditTexts same = {text_from(""), text_from("")};
+    if (own->text == NULL) {
+        return STATUS_OK;
     }
-    if (edit_doc_says_same(doc, process->doc, EDIT_SETTINGS)) {
-        base.settings = disk.settings;
+    if (edit_doc_says_same(own->doc, process->doc, EDIT_SETTINGS)) {
+        same.settings = own->disk.settings;
     }
-    if (edit_doc_says_same(doc, process->doc, EDIT_SCENE)) {
-        base.scene = disk.scene;
+    if (edit_doc_says_same(own->doc, process->doc, EDIT_SCENE)) {
+        same.scene = own->disk.scene;
+        edit_text_adopt(own->text, process->doc);
     }
-    edit_text_close(text);
-    edit_doc_destroy(doc);
-    return base;
+    return edit_text_take_sent(process->text, own->text, same);
 }
 
 // --- the log ------------------------------------------------------------------------------------
 
+// What was written is not known any more, at least of one text: it is what the document says.
+static Status print_texts(EditProcess *process, EditTexts *base, EditText **printed)
+{
+    const EditTexts least = {text_from("{\"format\": 1, \"name\": \"A\"}\n"),
+                             text_from("{\n  \"format\": 1,\n  \"entities\": []\n}\n")};
+    EditDoc *read = NULL;
+    PlaceError error = {0};
+    Status status = edit_text_open(&process->heap, (EditBlobs){0}, least, printed, &read, &error);
+    if (status == STATUS_OK) {
+        edit_text_rebind(*printed);
+        status = edit_text_write(*printed, process->doc);
+    }
+    if (status == STATUS_OK) {
+        const EditTexts now = edit_text_now(*printed);
+        base->settings = base->settings.bytes > 0 ? base->settings : now.settings;
+        base->scene = base->scene.bytes > 0 ? base->scene : now.scene;
+    }
+    edit_doc_destroy(read);
+    return status;
+}
+
 // The document is as of what the files on disk were written from.
 static Status keep_written(EditProcess *process, const EditBeginning *beginning)
 {
-    const EditTexts base = find_base(process, beginning);
+    EditTexts base = {beginning->base_settings, beginning->base_scene};
+    EditText *printed = NULL;
     EditDoc *read = NULL;
     PlaceError error = {0};
     process->written_seq = edit_session_seq(process->session);
     Status status = keep_files(process);
+    if (status == STATUS_OK && (base.settings.bytes == 0 || base.scene.bytes == 0)) {
+        status = print_texts(process, &base, &printed);
+    }
     if (status == STATUS_OK) {
         status =
             edit_text_open(&process->heap, (EditBlobs){0}, base, &process->text, &read, &error);
@@ -235,17 +274,39 @@ static Status keep_written(EditProcess *process, const EditBeginning *beginning)
     if (status == STATUS_OK) {
         edit_text_adopt(process->text, process->doc);
     }
+    edit_text_close(printed);
     edit_doc_destroy(read);
     return status;
 }
 
-static Status open_log(EditProcess *process, const EditBeginning *beginning, OwnFiles *own)
+static Status replay(EditProcess *process, const EditBeginning *beginning, ByteReader *rows,
+                     OwnFiles *own)
+{
+    size_t bytes = 0;
+    const uint8_t *row = edit_read_block(rows, &bytes);
+    Status status = rows->status == STATUS_OK ? edit_session_replay(process->session, row, bytes)
+                                              : rows->status;
+    if (status == STATUS_OK && own != NULL) {
+        status = own_add_row(own, row, bytes);
+    }
+    if (edit_session_seq(process->session) > beginning->newest_seq) {
+        process->rows_since += 1;
+        process->row_bytes_since += bytes;
+    }
+    return status;
+}
+
+static Status open_log(EditProcess *process, const EditBeginning *beginning, OwnFiles *files)
 {
     Status status = edit_doc_open(&process->heap, edit_order_clips(process),
                                   (const uint8_t *)beginning->checkpoint.data,
                                   beginning->checkpoint.bytes, &process->doc);
     status = status == STATUS_OK ? open_session(process, beginning->checkpoint_seq, beginning->seed)
                                  : status;
+    OwnTexts texts = {0};
+    if (status == STATUS_OK) {
+        own_texts_open(process, beginning, &texts);
+    }
     ByteReader rows = byte_reader(beginning->rows, beginning->row_bytes);
     bool is_kept = false;
     for (uint32_t i = 0; i <= beginning->row_count && status == STATUS_OK; i++) {
@@ -254,20 +315,14 @@ static Status open_log(EditProcess *process, const EditBeginning *beginning, Own
             is_kept = true;
             status = keep_written(process, beginning);
         }
+        if (is_kept && status == STATUS_OK) {
+            status = own_texts_compare(process, &texts);
+        }
         if (i < beginning->row_count && status == STATUS_OK) {
-            size_t bytes = 0;
-            const uint8_t *row = edit_read_block(&rows, &bytes);
-            status = rows.status == STATUS_OK ? edit_session_replay(process->session, row, bytes)
-                                              : rows.status;
-            if (status == STATUS_OK && is_kept) {
-                status = own_add_row(own, row, bytes);
-            }
-            if (edit_session_seq(process->session) > beginning->newest_seq) {
-                process->rows_since += 1;
-                process->row_bytes_since += bytes;
-            }
+            status = replay(process, beginning, &rows, is_kept ? files : NULL);
         }
     }
+    own_texts_close(&texts);
     return status;
 }
 
@@ -298,6 +353,8 @@ Status edit_open(EditProcess *process, const uint8_t *bytes, size_t count, EditR
     process->epoch = beginning.epoch;
     process->log = beginning.log;
     process->is_stored = true;
+    process->checkpoint_seq = beginning.newest_seq;
+    process->kept_seq = beginning.written_seq;
     if (!beginning.has_log) {
         return open_new(process, &beginning, failed);
     }

@@ -41,6 +41,17 @@ static bool has_room(const EditProcess *process)
 
 // --- the host -----------------------------------------------------------------------------------
 
+void edit_report(EditProcess *process, const EditReport *report)
+{
+    EditBuffer message = edit_buffer(&process->heap, EDIT_LINK_BYTES_MAX);
+    edit_report_write(report, &message);
+    if (message.status != STATUS_OK ||
+        edit_put(process, report->type, message.data, message.bytes) != STATUS_OK) {
+        edit_end(process, "the host does not read");
+    }
+    edit_buffer_free(&message);
+}
+
 void edit_order_put(EditProcess *process)
 {
     if (!process->is_stored || process->batch.row_count == 0) {
@@ -107,6 +118,7 @@ void edit_order_checkpoint(EditProcess *process, bool is_new)
     }
     process->rows_since = 0;
     process->row_bytes_since = 0;
+    process->checkpoint_seq = edit_session_seq(process->session);
     edit_buffer_free(&document);
 }
 
@@ -349,4 +361,33 @@ void edit_order_take(EditProcess *process)
         }
         is_more = is_more && has_room(process);
     }
+}
+
+// --- each turn ----------------------------------------------------------------------------------
+
+// A later process begins at the older of two checkpoints, and compares the disk with what was
+// written last. So that must not be older, unless nothing can be written for very long.
+static bool needs_checkpoint(const EditProcess *process)
+{
+    const bool is_due =
+        process->rows_since >= EDIT_ROWS_EACH || process->row_bytes_since >= EDIT_ROW_BYTES;
+    const bool is_late =
+        process->rows_since >= EDIT_ROWS_LATE || process->row_bytes_since >= EDIT_LATE_BYTES;
+    return is_late || (is_due && process->kept_seq >= process->checkpoint_seq);
+}
+
+void edit_turn(EditProcess *process)
+{
+    if (process->is_stored && process->batch.row_count == 0) {
+        edit_people_join(process);
+        edit_file_step(process);
+    }
+    if (process->is_stored && process->batch.row_count == 0 && needs_checkpoint(process)) {
+        edit_order_checkpoint(process, false);
+    }
+    if (process->is_stored && process->batch.row_count == 0 && process->hold_count == 0 &&
+        !process->waits_for_disk) {
+        edit_order_take(process);
+    }
+    edit_order_put(process);
 }

@@ -26,6 +26,8 @@
 #define EDIT_KNOWN_BLOBS  64
 #define EDIT_ROWS_EACH    5000u       // between two checkpoints; two of them are kept
 #define EDIT_ROW_BYTES    (8u << 20)  // or so many bytes of rows
+#define EDIT_ROWS_LATE    9000u       // then also if the files are older than the last one
+#define EDIT_LATE_BYTES   (24u << 20) // or so many bytes of rows
 #define EDIT_QUEUE_MAX    (24u << 20) // that somebody has not read, beside the document
 #define EDIT_CLOSE_NORMAL 1000
 #define EDIT_CLOSE_POLICY 1008
@@ -112,10 +114,11 @@ typedef struct EditProcess {
     // Rows that are applied and not stored; they point into the session's log.
     EditReport batch;
     size_t batch_bytes;
-    bool is_stored; // the host has answered; else a batch or a checkpoint is on its way
-    bool has_own;   // one of the rows is our own, of a change on disk
-    uint32_t rows_since;
+    bool is_stored;      // the host has answered; else a batch or a checkpoint is on its way
+    bool has_own;        // one of the rows is our own, of a change on disk
+    uint32_t rows_since; // the newest checkpoint
     size_t row_bytes_since;
+    uint64_t checkpoint_seq; // of that
     uint8_t known_blobs[EDIT_KNOWN_BLOBS][SHA256_BYTES];
     uint32_t known_blob_next;
     EditClip clip;
@@ -123,8 +126,10 @@ typedef struct EditProcess {
     // Texts and files.
     EditText *text;
     EditText *text_before; // while a write is on its way: what the disk has
+    EditText *text_sent;   // of a write that failed, until the disk was looked at
     EditKeptList disk, sent;
     uint64_t written_seq, sent_seq;
+    uint64_t kept_seq; // as of which all files are on disk: the host has stored that
     bool is_writing, must_look, waits_for_disk, is_blocked;
     char blocked[CHANNEL_REASON_BYTES], blocked_file[EDIT_LINK_NAME_BYTES];
     uint32_t blocked_line;
@@ -139,7 +144,8 @@ typedef struct EditProcess {
 } EditProcess;
 
 // --- edit_main.c --------------------------------------------------------------------------------
-void edit_report(EditProcess *process, const EditReport *report);
+// The channel takes it whole, or STATUS_LIMIT.
+MUST_USE Status edit_put(EditProcess *process, EditLinkType type, const void *bytes, size_t count);
 _Noreturn void edit_end(EditProcess *process, const char *what); // says why, and ends
 
 // --- edit_open.c --------------------------------------------------------------------------------
@@ -168,6 +174,9 @@ void edit_people_say_blocked(EditProcess *process);
 void edit_people_say_failed(EditProcess *process, Text file, const char *message);
 
 // --- edit_order.c -------------------------------------------------------------------------------
+void edit_report(EditProcess *process, const EditReport *report);
+// What may be done only while nothing is on its way to the store, and then the next batch.
+void edit_turn(EditProcess *process);
 // EditSessionConfig.
 Status edit_order_store(void *user, uint64_t seq, const uint8_t *row, size_t bytes);
 void edit_order_send(void *user, uint32_t editor, const uint8_t *bytes, size_t count);

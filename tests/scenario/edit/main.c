@@ -1,8 +1,13 @@
-// Runs seeds of editors.h.
+// Runs seeds of editors.h, or of draft.h where the edit process is built.
 //
 //   edit_scenarios --check            the first seed, whose hash is known
 //   edit_scenarios --seeds N [--from SEED] [--stop]
+//   draft_scenarios --seeds N [--from SEED] [--stop]
+#ifdef WITH_DRAFT
+#include "tests/scenario/edit/draft.h"
+#else
 #include "tests/scenario/edit/editors.h"
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +18,11 @@
 
 static bool run_seed(uint64_t seed, EditorsResult *sum)
 {
+#ifdef WITH_DRAFT
+    const EditorsResult result = draft_run(seed);
+#else
     const EditorsResult result = editors_run(seed);
+#endif
     sum->told += result.told;
     sum->refused += result.refused;
     sum->renumbered += result.renumbered;

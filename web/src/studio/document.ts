@@ -581,6 +581,11 @@ export class StudioDocument {
     }
 
     // How many of one's own changes are not confirmed.
+    // The session has not answered all that was changed here.
+    isWaiting(): boolean {
+        return this.waiting.length > 0;
+    }
+
     pendingCount(): number {
         return this.studio === 0 ? 0 : this.raw.editPendingCount(this.studio);
     }

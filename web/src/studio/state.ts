@@ -87,6 +87,11 @@ export class Studio {
             files: () => document.files(),
             placeJson: () => document.placeJson(),
             sceneJson: () => document.sceneJson(),
+            compile: (files) => document.compile(files),
+            isWaiting: () => document.isWaiting(),
+            onRefused: (listener) => document.on('refused', () => listener()),
+            onEntities: (listener) => document.on('change', ({ rows, gone }) => listener(rows.map(({ id }) => id), gone)),
+            entity: (id) => document.entity(id),
             on: (event, listener) => document.on(event, listener),
             writers: () => link.writers.value.map(({ path, editor }) => ({
                 path, isOwn: editor === document.editor,
@@ -96,6 +101,7 @@ export class Studio {
             write: (path, take) => link.write(path, take),
             get canWrite() { return link.canWrite.value; },
             placeId: place,
+            userName: () => link.editors.value.find(({ editor }) => editor === document.editor)?.name ?? '',
         };
         document.on('change', ({ rows, gone, order }) => {
             rows.forEach((row) => this.rows.set(row.id, row));

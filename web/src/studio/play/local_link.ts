@@ -22,8 +22,6 @@ export class LocalLink implements ClientLink {
     private readonly report: (message: FromWorker) => void;
     readonly times = { ticks: 0, ms: 0 };
     private readonly scripts: Set<string>; // whose change is a reload, and no new world
-    // Files that the world was not made from: what they say was done in place. The next new world reads them.
-    private unread: Record<string, string | null> = {};
 
     // `before`: of the world that this one replaces; its player goes on here.
     constructor(core: Core, world: CoreWorld, files: ReadonlyMap<string, Uint8Array>, name: string,
@@ -95,9 +93,8 @@ export class LocalLink implements ClientLink {
 
     // What can be done in this world. False: it has to be made anew. Throws, and nothing has changed.
     applyHere({ edit, files = {} }: PlayDiff): boolean {
-        if (edit !== undefined && this.world.edit(edit)) {
-            Object.assign(this.unread, files);
-            return true;
+        if (edit !== undefined) {
+            return this.world.edit(edit);
         }
         const isScripts = Object.keys(files).every((path) => this.scripts.has(path) && files[path] !== null);
         return isScripts && !this.world.applyDiff({ files });
@@ -105,8 +102,7 @@ export class LocalLink implements ClientLink {
 
     // Made anew from texts, in the same memory; the player comes back into it.
     applyTexts({ files = {} }: PlayDiff): void {
-        this.world.applyDiff({ files: { ...this.unread, ...files } });
-        this.unread = {};
+        this.world.applyDiff({ files });
         Object.keys(files).filter(isLua).forEach((path) => this.scripts.add(path));
         this.client.disconnected();
         this.connect();

@@ -156,6 +156,9 @@ async function apply(diff: PlayDiff): Promise<void> {
         const isHere = link === null || link.applyHere(diff);
         if (!isHere && diff.place !== undefined && diff.place.compiled !== null) {
             await remake(diff.place);
+        } else if (!isHere && diff.edit !== undefined) {
+            tell({ type: 'whole' });
+            return;
         } else if (!isHere) {
             link?.applyTexts(diff);
         }

@@ -25,7 +25,7 @@ export interface PlayPlace {
 
 // local_host.h: everything is optional.
 export interface PlayDiff {
-    edit?: SceneEdit; // what scene.json among the files does, if it can be done in place
+    edit?: SceneEdit; // entities that were changed, to be done in place; nothing else then
     place?: PlayPlace; // all of it, if the world has to be made anew
     files?: Record<string, string | null>;
 }
@@ -44,6 +44,7 @@ export type FromPlay =
     | { type: 'playing'; ms: number } // and the player is in it
     | { type: 'failed'; message: string } // it could not start
     | { type: 'applied'; isRemade: boolean; ms: number }
+    | { type: 'whole' } // an edit cannot be done in place; it needs all of the place
     | { type: 'refused'; message: string } // the world goes on as it was
     | { type: 'log'; lines: LogLine[] }
     | { type: 'numbers'; numbers: PlayNumbers }

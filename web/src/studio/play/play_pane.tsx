@@ -17,7 +17,7 @@ import { consoleLog, type LineTables } from './console.ts';
 import { ConsoleList } from './console_list.tsx';
 import './play.css';
 import type { PlayPlace } from './play_channel.ts';
-import { sceneEdit, type SceneEdit } from './scene_edit.ts';
+import { PlayedScene, type SceneEdit } from './scene_edit.ts';
 import { ServerConsole } from './server_console.ts';
 import { ScriptBridge } from './script_bridge.ts';
 import { words } from './words_play.ts';
@@ -45,14 +45,6 @@ Record<string, string | null> {
     return files;
 }
 
-// If nothing but the scene has changed, and that can be done while it is played.
-function inPlace(before: ReadonlyMap<string, Uint8Array>, after: ReadonlyMap<string, Uint8Array>,
-    changed: Record<string, string | null>): SceneEdit | null {
-    const [old, now] = [before.get('scene.json'), after.get('scene.json')];
-    return Object.keys(changed).join() === 'scene.json' && old !== undefined && now !== undefined
-        ? sceneEdit(old, now) : null;
-}
-
 // What a world is made from: compiled by the document if it can be, and then the text of the scene is not sent.
 function playPlace(document: ScriptDocument, files: Map<string, Uint8Array>): PlayPlace {
     try {
@@ -67,6 +59,11 @@ function playPlace(document: ScriptDocument, files: Map<string, Uint8Array>): Pl
 // One run of the place in a worker: what it was given last, and what has to be told to it.
 class Run {
     private given: Map<string, Uint8Array> = new Map();
+    private played: PlayedScene | null = null;
+    private readonly changed = new Set<number>(); // entities, since the last time
+    private readonly gone = new Set<number>();
+    private isSceneOther = false; // than what is played, in a way that cannot be done in place
+    private isMore = false; // more than the entities has changed
     private tables: LineTables = new Map();
     private timer: ReturnType<typeof setTimeout> | undefined;
     private isBusy = false;
@@ -85,16 +82,47 @@ class Run {
             note: (level, text) => consoleLog.add([{ side: 'studio', level, text }], this.tables,
                 document.files().map(({ path }) => path)),
             left,
+            whole: () => {
+                this.isSceneOther = true;
+                this.later();
+            },
         });
-        const later = (): void => {
-            clearTimeout(this.timer);
-            this.timer = setTimeout(() => void this.apply(), APPLY_MS);
+        const more = (): void => {
+            this.isMore = true;
+            this.later();
         };
-        this.ends = (['change', 'files', 'settings', 'terrain'] as const).map((event) => document.on(event, later));
+        this.ends = (['files', 'settings', 'terrain'] as const).map((event) => document.on(event, more));
+        this.ends.push(document.onEntities?.((ids, gone) => this.note(ids, gone)) ?? document.on('change', () => {
+            this.isSceneOther = true;
+            this.later();
+        }));
         this.ends.push(effect(() => {
             const numbers = this.bridge.numbers.value;
             scriptStats.value = { ...scriptStats.peek(), play: numbers };
         }));
+    }
+
+    private later(): void {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => void this.apply(), APPLY_MS);
+    }
+
+    private note(ids: readonly number[], gone: readonly number[]): void {
+        for (const id of ids) {
+            this.changed.add(id);
+            this.gone.delete(id);
+        }
+        for (const id of gone) {
+            this.gone.add(id);
+            this.changed.delete(id);
+        }
+        this.later();
+    }
+
+    private give(files: Map<string, Uint8Array>): void {
+        const scene = files.get('scene.json');
+        this.given = files;
+        this.played = scene === undefined ? null : new PlayedScene(scene);
     }
 
     async start(port: MessagePort): Promise<void> {
@@ -102,9 +130,9 @@ class Run {
         try {
             const files = await this.scripts.forWorld([]);
             this.tables = this.scripts.lineTables;
-            this.given = files;
+            this.give(files);
             if (!this.hasEnded) {
-                this.bridge.loadScene(playPlace(this.document, files), port, { name: words.name, placeId: this.document.placeId ?? '' });
+                this.bridge.loadScene(playPlace(this.document, files), port, { name: this.document.userName?.() || words.name, placeId: this.document.placeId ?? '' });
                 this.bridge.showAssets(assetList(this.document.placeId ?? '', this.document.files()));
             }
         } catch (error) {
@@ -115,27 +143,31 @@ class Run {
         }
     }
 
+    // Entities that were changed, if the running world can take that: as much work as was changed.
+    private takeEdit(): SceneEdit | null {
+        const { document } = this;
+        const edit = this.isSceneOther || document.entity === undefined ? null
+            : this.played?.edit(this.changed, this.gone, (id) => document.entity!(id)) ?? null;
+        this.isSceneOther = edit === null;
+        this.changed.clear();
+        this.gone.clear();
+        return edit;
+    }
+
     // What was changed since the last time. While one difference is made, further changes wait.
     private async apply(): Promise<void> {
-        if (this.isBusy || this.hasEnded) {
+        if (this.isBusy || this.hasEnded || this.played === null) {
             this.isDue = true;
             return;
         }
         this.isBusy = true;
         try {
-            const files = await this.scripts.forWorld([]);
-            const changed = difference(this.given, files);
-            if (Object.keys(changed).length > 0 && !this.hasEnded) {
-                const edit = inPlace(this.given, files, changed);
-                const isReload = Object.entries(changed).every(([path, text]) =>
-                    isLua(path) && text !== null && this.given.has(path));
-                this.given = files;
-                this.tables = this.scripts.lineTables;
-                this.bridge.showAssets(assetList(this.document.placeId ?? '', this.document.files()));
-                this.bridge.applyDiff({
-                    files: changed,
-                    ...(edit !== null ? { edit } : isReload ? {} : { place: playPlace(this.document, files) }),
-                });
+            const edit = this.takeEdit();
+            if (edit !== null && edit.entities.length + edit.removed.length > 0) {
+                this.bridge.applyDiff({ edit });
+            }
+            if (this.isMore || this.isSceneOther) {
+                await this.applyWhole();
             }
         } catch (error) {
             consoleLog.add([{ side: 'studio', level: 'error', text: error instanceof Error ? error.message : String(error) }],
@@ -146,6 +178,32 @@ class Run {
             this.isDue = false;
             void this.apply();
         }
+    }
+
+    // Scripts are exchanged in the running world; for everything else it is made anew.
+    private async applyWhole(): Promise<void> {
+        const isSceneOther = this.isSceneOther;
+        this.isMore = this.isSceneOther = false;
+        const files = await this.scripts.forWorld([]);
+        const scene = files.get('scene.json');
+        if (!isSceneOther && scene !== undefined) {
+            this.given.set('scene.json', scene); // the world has it already
+        }
+        const changed = difference(this.given, files);
+        if (Object.keys(changed).length === 0 || this.hasEnded) {
+            return;
+        }
+        const isReload = Object.entries(changed).every(([path, text]) => isLua(path) && text !== null && this.given.has(path));
+        this.give(files);
+        this.tables = this.scripts.lineTables;
+        this.bridge.showAssets(assetList(this.document.placeId ?? '', this.document.files()));
+        if (isReload) {
+            this.bridge.applyDiff({ files: changed });
+            return;
+        }
+        const place = playPlace(this.document, files);
+        // Made from texts: the world has not seen the scene's since it was made, only edits of it.
+        this.bridge.applyDiff({ files: place.compiled === null ? { ...changed, 'scene.json': this.document.sceneJson() } : changed, place });
     }
 
     end(): void {

@@ -21,36 +21,58 @@ function differences(old: Entity, now: Entity): string[] {
     return [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((name) => !same(old[name], now[name]));
 }
 
-// Null: it cannot be done in place.
-export function sceneEdit(before: Uint8Array, after: Uint8Array): SceneEdit | null {
-    const { entities: olds = [], ...oldRest } = JSON.parse(plain.decode(before)) as { entities?: Entity[] };
-    const { entities: nows = [], ...rest } = JSON.parse(plain.decode(after)) as { entities?: Entity[] };
-    if (!same(oldRest, rest)) {
-        return null;
+// The scene that is played, entity by entity: what was changed is compared with it in as much time as the change needs.
+// It is read when the first change comes.
+export class PlayedScene {
+    private readonly text: Uint8Array;
+    private entities: Map<number, Entity> | null = null;
+    private readonly children = new Map<number, number>(); // how many each one has
+
+    constructor(text: Uint8Array) {
+        this.text = text;
     }
-    const left = new Map(olds.map((entity) => [entity.id, entity]));
-    const parents = new Set(nows.map(({ parent }) => parent));
-    const edit: SceneEdit = { entities: [], removed: [] };
-    for (const now of nows) {
-        const old = left.get(now.id);
-        left.delete(now.id);
-        const changed = old === undefined ? null : differences(old, now);
-        if (changed === null || changed.some((name) => !IN_PLACE.has(name))) {
-            return null; // it is new, or something else of it has changed
-        }
-        if (changed.length > 0) {
-            const moves = changed.includes('transform') && (now['parent'] !== undefined || parents.has(now.id));
-            if (moves || !isAnchored(now)) {
+
+    // `ids`: what is there and may have changed, or is new; `gone`: what is not there any more. Null: it cannot be done in
+    // place, and this object is of no more use.
+    edit(ids: Iterable<number>, gone: Iterable<number>, entityOf: (id: number) => Entity): SceneEdit | null {
+        const known = this.entities ??= this.read();
+        const edit: SceneEdit = { entities: [], removed: [] };
+        for (const id of gone) {
+            const old = known.get(id);
+            if (old === undefined || !isAnchored(old)) {
                 return null;
             }
-            edit.entities.push(now);
+            this.count(old, -1);
+            known.delete(id);
+            edit.removed.push(id);
+        }
+        for (const id of ids) {
+            const [old, now] = [known.get(id), entityOf(id)];
+            const changed = old === undefined ? null : differences(old, now);
+            if (changed === null || changed.some((name) => !IN_PLACE.has(name))) {
+                return null; // it is new, or something else of it has changed
+            }
+            const moves = changed.includes('transform') && (now['parent'] !== undefined || (this.children.get(id) ?? 0) > 0);
+            if (changed.length > 0 && (moves || !isAnchored(now))) {
+                return null;
+            }
+            if (changed.length > 0) {
+                known.set(id, now);
+                edit.entities.push(now);
+            }
+        }
+        return edit;
+    }
+
+    private read(): Map<number, Entity> {
+        const { entities = [] } = JSON.parse(plain.decode(this.text)) as { entities?: Entity[] };
+        entities.forEach((entity) => this.count(entity, 1));
+        return new Map(entities.map((entity) => [entity.id, entity]));
+    }
+
+    private count({ parent }: Entity, by: number): void {
+        if (typeof parent === 'number') {
+            this.children.set(parent, (this.children.get(parent) ?? 0) + by);
         }
     }
-    for (const gone of left.values()) {
-        if (!isAnchored(gone)) {
-            return null;
-        }
-        edit.removed.push(gone.id);
-    }
-    return edit;
 }

@@ -24,6 +24,7 @@ export interface BridgeEvents {
     log(message: Extract<FromPlay, { type: 'log' }>): void;
     note(level: 'info' | 'error', text: string): void;
     left(): void;
+    whole(): void; // an edit cannot be done in the running world: it has to get everything
 }
 
 const startWorker = (): PlayWorker => new Worker(new URL('./play.worker.ts', import.meta.url), { type: 'module' });
@@ -116,6 +117,9 @@ export class ScriptBridge {
                 break;
             case 'left':
                 this.events.left();
+                break;
+            case 'whole':
+                this.events.whole();
                 break;
             case 'applied':
                 break;

@@ -14,7 +14,6 @@ import { offerOpenTexts, scriptsSaved } from './open_texts.ts';
 import { words } from './words_script.ts';
 
 const SAVE_MS = 700; // after the last key
-const CONFIRM_MS = 3000; // until what was written is certainly kept
 const LONGEST_MS = 5000; // while somebody keeps typing
 
 const utf8 = new TextEncoder();
@@ -46,7 +45,7 @@ export class ScriptBuffer {
     private timer: ReturnType<typeof setTimeout> | undefined;
     private firstMs = 0; // when the oldest unsaved key was pressed
     private isWriting = false;
-    private writtenMs = -Infinity; // when it was last written from here
+    private isRefused = false; // something was, since the last write: perhaps that
     private readonly files: ScriptFiles;
     private readonly workspace: Workspace;
 
@@ -105,13 +104,13 @@ export class ScriptBuffer {
 
     private async put(text: string, known: string | null): Promise<void> {
         this.isWriting = true;
+        this.isRefused = false;
         this.firstMs = 0;
         this.save.value = { kind: 'saving' };
         try {
             this.known = await this.files.write(this.path,
                 utf8.encode(text.replaceAll('\n', this.lineEnd)), known, words.label(this.path));
             this.base = text;
-            this.writtenMs = performance.now();
             this.save.value = { kind: 'saved' };
         } catch (error) {
             if (isConflict(error)) {
@@ -163,11 +162,12 @@ export class ScriptBuffer {
 
     // The file on the server is another one than the one that was read.
     async arrived(hash: string): Promise<void> {
+        await Promise.resolve(); // a refusal is told right after what it changes
         if (hash === this.known || this.isWriting || this.save.value.kind === 'conflict') {
             return;
         }
-        // A text that was written a moment ago may have been refused after all, because somebody was faster.
-        if (this.isDirty() || performance.now() - this.writtenMs < CONFIRM_MS) {
+        // What was written may be refused after all, because somebody was faster.
+        if (this.isDirty() || this.isRefused || this.workspace.isWaiting()) {
             await this.collide(hash);
             return;
         }
@@ -179,6 +179,10 @@ export class ScriptBuffer {
         } else {
             await this.collide(hash);
         }
+    }
+
+    refused(): void {
+        this.isRefused = true;
     }
 
     close(): void {
@@ -204,6 +208,7 @@ export class Workspace {
                 : kinds.some((kind) => kind !== 'saved') ? 'saving' : 'saved';
         });
         document.on('files', () => this.look());
+        document.onRefused?.(() => this.open.peek().forEach((buffer) => buffer.refused()));
         document.onWriters?.(() => { this.change.value = this.change.peek() + 1; });
         globalThis.addEventListener?.('beforeunload', (event) => {
             if (this.unsaved().length > 0) {
@@ -266,6 +271,10 @@ export class Workspace {
 
     mayWrite(path: string): boolean {
         return this.document.canWrite !== false && this.otherWriter(path) === null;
+    }
+
+    isWaiting(): boolean {
+        return this.document.isWaiting?.() ?? false;
     }
 
     takeOver(path: string): void {

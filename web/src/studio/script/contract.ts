@@ -20,12 +20,19 @@ export interface ScriptDocument {
     // The place as a world is made from it (StudioDocument.compile); without it, from the texts.
     compile?(files: Map<string, Uint8Array>): Uint8Array;
     on(event: 'files' | 'change' | 'settings' | 'terrain', listener: () => void): () => void; // returns what ends it
+    isWaiting?(): boolean; // the session has not answered all changes of one's own
+    onRefused?(listener: () => void): () => void; // a change of one's own was not taken by the session
+    // Which entities have changed (or are new), and which are gone; and one of them as scene.json has it. Without these a
+    // world that is played is made anew for each change.
+    onEntities?(listener: (ids: readonly number[], gone: readonly number[]) => void): () => void;
+    entity?(id: number): Record<string, unknown> & { id: number };
     // Of an edit session with several people; without these everybody writes.
     writers?(): readonly FileWriter[];
     onWriters?(listener: () => void): () => void;
     write?(path: string, take: boolean): void; // I write this file; take: from whoever has it
     readonly canWrite?: boolean; // false: may look only
     readonly placeId?: string;
+    userName?(): string; // of whoever has this page open; '': not known
 }
 
 // The file is no longer the one that was read: nothing was written.

@@ -145,9 +145,16 @@ export class Viewport {
         return (near.length > 0 ? near : rows).map(({ id }) => id);
     }
 
+    // Everything that stands there, but for zones and floors, which may be far larger than what is built.
     lookAtAll(): void {
+        const rows = [...this.studio.rows.values()];
+        const built = rows.filter(({ half, flags }) => (flags & (FLAG.ghost | FLAG.trigger)) === 0 && Math.max(...half) < FIRST_M);
+        this.lookFromAbove((built.length > 0 ? built : rows).map(({ id }) => id));
+    }
+
+    private lookFromAbove(ids: readonly number[]): void {
         this.rig.level();
-        this.focus(this.firstSight(), FIRST_RADIUS_M);
+        this.focus(ids, FIRST_RADIUS_M);
         this.studio.lost.value = '';
     }
 
@@ -162,7 +169,7 @@ export class Viewport {
     comeBack(): void {
         this.checkSight();
         if (this.studio.lost.value !== '') {
-            this.lookAtAll();
+            this.lookFromAbove(this.firstSight());
         }
     }
 
