@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 from bots import Bots
 from publish import Publisher, package
@@ -144,7 +145,13 @@ def test_reload_dev(program, places, folder):
         os.rename(place + ".away", place)
         dev.wait_line(r"dev   changes are seen again")
         write(place, SCRIPT, beat("six"))
-        hear_beat(player, "six")
+        before = hear_beat(player, "six")
+        # A file that an editor has emptied and not written yet is not built, though another one is saved.
+        with open(os.path.join(place, SCRIPT), "w", encoding="utf-8") as file:
+            write(place, "ServerScriptService/Other.lua", "print('another one')\n")
+            time.sleep(0.1)
+            file.write(beat("seven"))
+        check(hear_beat(player, "seven") > before, "with its count")
         check(dev.children() == worlds, "still the same process")
         player.close()
         dev.stop(signal.SIGINT)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/pipeline/build_watch.h"
 
+#include "core/base/hash.h"
 #include "server/build/place/place_file.h"
 #include "server/build/place/place_folder.h"
 #include "server/sys/clock.h"
@@ -15,12 +16,12 @@
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-#define QUIET_MS   30 // what somebody waits for after every save; editors write within a few ms
-#define ROUNDS_MAX 20 // a folder that keeps changing is built anyway
+#define QUIET_MS   30   // what somebody waits for after every save; editors write within a few ms
+#define BUSY_MS    1000 // a folder that keeps changing is built anyway
 #define LOOK_MS    200
-#define EVENTS                                                                               \
-    (IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | \
-     IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
+#define EVENTS                                                                          \
+    (IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | \
+     IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
 
 static bool is_left_out(const char *name)
 {
@@ -92,7 +93,50 @@ static bool does_matter(BuildWatch *watch, const struct inotify_event *event)
     return !is_own && !is_left_out(event->name);
 }
 
-// True if one of the events counts.
+static bool is_source(const char *name)
+{
+    static const char *const ends[] = {".lua", ".luau", ".ts", ".soul", ".json"};
+    const char *dot = strrchr(name, '.');
+    bool found = false;
+    for (uint32_t i = 0; dot != NULL && i < sizeof ends / sizeof ends[0]; i++) {
+        found = found || strcmp(dot, ends[i]) == 0;
+    }
+    return found;
+}
+
+// Begun, or over: closed, renamed or removed.
+static void note_written(BuildWatch *watch, const struct inotify_event *event)
+{
+    if (event->len == 0 || !is_source(event->name)) {
+        return;
+    }
+    Hash64 hash = HASH64_INIT;
+    hash_u64(&hash, (uint64_t)event->wd);
+    hash_bytes(&hash, event->name, strlen(event->name));
+    const bool begins = (event->mask & IN_MODIFY) != 0;
+    uint64_t *slot = NULL;
+    for (uint32_t i = 0; i < BUILD_WATCH_WRITTEN_MAX; i++) {
+        if (watch->written[i] == (hash.state | 1)) {
+            slot = &watch->written[i];
+            break;
+        }
+        slot = begins && watch->written[i] == 0 && slot == NULL ? &watch->written[i] : slot;
+    }
+    if (slot != NULL) {
+        *slot = begins ? hash.state | 1 : 0;
+    }
+}
+
+static bool is_being_written(const BuildWatch *watch)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < BUILD_WATCH_WRITTEN_MAX; i++) {
+        is = is || watch->written[i] != 0;
+    }
+    return is;
+}
+
+// True if one of the events counts. A file that is being written does once it is closed.
 static bool drain(BuildWatch *watch)
 {
     _Alignas(struct inotify_event) char bytes[16384];
@@ -101,29 +145,42 @@ static bool drain(BuildWatch *watch)
     while ((got = read(watch->descriptor, bytes, sizeof bytes)) > 0) {
         for (char *at = bytes; at < bytes + got;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
-            matters = does_matter(watch, event) || matters;
+            const bool counts = does_matter(watch, event);
+            if (counts) {
+                note_written(watch, event);
+            }
+            matters = (counts && (event->mask & IN_MODIFY) == 0) || matters;
             at += sizeof *event + event->len;
         }
     }
     return matters;
 }
 
+bool build_watch_has_changed(BuildWatch *watch)
+{
+    watch->has_pending = drain(watch) || watch->has_pending || is_being_written(watch);
+    return watch->has_pending;
+}
+
 void build_watch_wait(BuildWatch *watch, const atomic_bool *cancel)
 {
     struct pollfd waits = {.fd = watch->descriptor, .events = POLLIN};
-    bool has_changed = false;
-    for (uint32_t round = 0; !atomic_load(cancel) && round < ROUNDS_MAX;) {
+    bool has_changed = watch->has_pending;
+    while (!atomic_load(cancel)) {
+        if (has_changed && watch->changed_ns == 0) {
+            watch->changed_ns = clock_ns();
+        }
         const int ready = poll(&waits, 1, has_changed ? QUIET_MS : LOOK_MS);
         if (ready > 0) {
             has_changed = drain(watch) || has_changed;
-            round += has_changed;
-            watch->changed_ns =
-                has_changed && watch->changed_ns == 0 ? clock_ns() : watch->changed_ns;
-        } else if (ready == 0 && has_changed) {
+        } else if (ready == 0 && has_changed && !is_being_written(watch)) {
             return;
         } else if (watch->told != NULL && atomic_exchange(watch->told, false)) {
             has_changed = true;
-            watch->changed_ns = clock_ns();
+        }
+        if (has_changed && watch->changed_ns != 0 &&
+            clock_ns() - watch->changed_ns > BUSY_MS * 1000000ull) {
+            return;
         }
     }
 }

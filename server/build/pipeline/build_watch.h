@@ -7,11 +7,18 @@
 #include "core/base/status.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#define BUILD_WATCH_WRITTEN_MAX 16
+
 typedef struct BuildWatch {
     int descriptor;
+    bool has_pending; // build_watch_has_changed has seen a change that was not waited for yet
+    // Sources that somebody has begun to write and has not closed, as hashes of their names: a file
+    // is empty between the moment an editor opens it and the moment it writes. 0: a free one.
+    uint64_t written[BUILD_WATCH_WRITTEN_MAX];
     uint64_t changed_ns; // when the first change was seen; 0: none yet
     uint32_t own;        // cookie of our own rename whose second event is still missing; 0: none
     atomic_bool *told;   // NULL, or set by whoever of this process changed something that counts
@@ -23,3 +30,6 @@ void build_watch_close(BuildWatch *watch);
 // Waits until something has changed and then nothing more for a moment (editors write several
 // times), or until cancelled.
 void build_watch_wait(BuildWatch *watch, const atomic_bool *cancel);
+// Without waiting: something has changed since the watch was opened, or is being written. What was
+// read meanwhile may be half of it. build_watch_wait does not wait for that change any more.
+bool build_watch_has_changed(BuildWatch *watch);

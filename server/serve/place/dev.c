@@ -22,6 +22,7 @@
 #define COST_CHANGE   2.0    // how many times more or less is worth a line,
 #define COST_STEP_US  1000.0 // if it is at least so much a second
 #define REASON_BYTES  256
+#define STALE_MAX     5 // who saves all the time gets what is built nevertheless
 
 #define FAULTS_SAID        256
 #define CLIENT_FAULT_LINES 10 // in a minute
@@ -55,6 +56,14 @@ static struct {
     uint64_t hashes[FAULTS_SAID];
     uint32_t next;
 } said = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+// The watch of the folder while its build runs: what changes meanwhile may have been read half.
+static struct {
+    pthread_mutex_t lock;
+    BuildWatch *watch; // NULL: none runs
+    char id[JOB_ID_BYTES];
+    uint32_t stale_count; // in a row
+} building = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_uint built_count; // builds that were told, whoever asked for them
 
@@ -148,7 +157,26 @@ static void say_unchanged(Serve *serve, const JobStatus *status, unsigned told)
     }
 }
 
-static void build(Serve *serve, unsigned told)
+static void set_building(BuildWatch *watch, const char *id)
+{
+    pthread_mutex_lock(&building.lock);
+    building.watch = watch;
+    snprintf(building.id, sizeof building.id, "%s", id);
+    pthread_mutex_unlock(&building.lock);
+}
+
+bool dev_is_stale(const JobStatus *status)
+{
+    pthread_mutex_lock(&building.lock);
+    const bool is_stale = building.watch != NULL && strcmp(building.id, status->id) == 0 &&
+                          building.stale_count < STALE_MAX &&
+                          build_watch_has_changed(building.watch);
+    building.stale_count = is_stale ? building.stale_count + 1 : 0;
+    pthread_mutex_unlock(&building.lock);
+    return is_stale;
+}
+
+static void build(Serve *serve, BuildWatch *watch, unsigned told)
 {
     char id[JOB_ID_BYTES];
     bool joined;
@@ -161,9 +189,14 @@ static void build(Serve *serve, unsigned told)
             : STATUS_LIMIT;
     if (started != STATUS_OK) {
         say("not built: %s", status_text(started));
-    } else if (job_wait(queue, id, JOB_MS_MAX, status) == STATUS_OK &&
-               status->reload.state == JOB_RELOAD_NONE) {
-        say_unchanged(serve, status, told);
+    } else {
+        set_building(watch, id);
+        const bool is_over = job_wait(queue, id, JOB_MS_MAX, status) == STATUS_OK;
+        set_building(NULL, "");
+        if (is_over && status->reload.state == JOB_RELOAD_NONE &&
+            !build_watch_has_changed(watch)) { // else it is built again
+            say_unchanged(serve, status, told);
+        }
     }
     free(status);
 }
@@ -201,7 +234,7 @@ static void *run_thread(void *user)
     BuildWatch watch;
     while (!atomic_load(&dev->cancel) && open_watch(serve, &watch)) {
         watch.told = &dev->told;
-        build(serve, told); // also what was changed since the start
+        build(serve, &watch, told); // also what was changed since the start
         told = atomic_load(&built_count);
         build_watch_wait(&watch, &dev->cancel);
         atomic_store(&dev->changed_ns, watch.changed_ns);

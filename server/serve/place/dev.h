@@ -14,6 +14,9 @@ bool dev_wait(const Serve *serve);
 // From any thread: this process itself has changed a file of the folder, which it does not watch
 // for.
 void dev_changed(Serve *serve);
+// On the build thread: files have changed while this was built, so it may be half of a save. It is
+// built again at once, and this one counts for nothing.
+bool dev_is_stale(const JobStatus *status);
 // On the build thread: it was built, or why not.
 void dev_built(Serve *serve, const JobStatus *status, const BuildResult *result);
 // On the main thread: what became of a change.

@@ -381,6 +381,9 @@ JobReload place_reload_built(void *user, const char *folder, const JobStatus *st
     ServePlace *now = places_find_id(serve, place_id);
     const bool is_wanted = now != NULL && !(is_done && is_same(&now->place->built, result));
     serve_place_release(now);
+    if (serve->config.dev && is_wanted && dev_is_stale(status)) {
+        return (JobReload){0};
+    }
     if (serve->config.dev && is_wanted) {
         dev_built(serve, status, result);
     }
