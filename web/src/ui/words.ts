@@ -189,7 +189,7 @@ const english = {
     youDied: 'You died. You will be back in a moment.',
     help: {
         walk: 'walk', jump: 'jump', run: 'run', chat: 'chat', click: 'Click', shoot: 'shoot', dig: 'dig',
-        fill: 'fill', build: 'build', camera: 'camera', numbers: 'numbers',
+        fill: 'fill', build: 'build', camera: 'camera',
     },
     died: (who: string) => `${who} died`,
     killed: (by: string, who: string) => `${by} ⚔ ${who}`,

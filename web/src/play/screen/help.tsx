@@ -32,7 +32,6 @@ export function Help({ place }: { place: Place }): JSX.Element | null {
             .filter(([[key]]) => key !== ''),
         [[keyName(keys.chat)], say.chat],
         [[keyName(keys.camera)], say.camera],
-        [[keyName(keys.overlay)], say.numbers],
     ];
     return (
         <p id="help">
