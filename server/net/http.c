@@ -522,11 +522,12 @@ Status http_start(const HttpConfig *given, HttpServer **out)
         return STATUS_LIMIT;
     }
     server->config = config;
-    http_policy_write(server);
     server->reference_count = 1;
     server->request_number = entropy_u64();
     pthread_mutex_init(&server->lock, NULL);
-    const Status status = read_names(server) ? start_parts(server) : STATUS_RANGE;
+    const bool has_names = read_names(server);
+    http_policy_write(server); // it has some of them
+    const Status status = has_names ? start_parts(server) : STATUS_RANGE;
     if (status != STATUS_OK) {
         http_server_release(server);
         return status;

@@ -135,7 +135,8 @@ class Crowd:
                                 str(number * 100 + len(behaviour)),
                                 *(["--ledger", ledger] if ledger else [])),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self):
         for line in self.process.stdout:
@@ -162,7 +163,7 @@ class Crowd:
     def stop(self):
         self.process.send_signal(signal.SIGINT)
         check(self.process.wait(60) == 0, "\n".join(text for _, text in self.lines[-30:]))
-        time.sleep(0.2)
+        self.reader.join(60)
         text = "\n".join(text for _, text in self.lines)
         return int(re.search(r"^ *durable +(\d+)$", text, re.MULTILINE)[1])
 
@@ -278,9 +279,22 @@ class Club:
         self.check_writers()
         gap = max(crowd.gap(since) for crowd in self.crowds)
         self.rounds += 1
+        if gap > GAP_S:
+            self.explain(since)
         print(f"    gap {gap:.1f} s, back after {back:.1f} s, whole after "
               f"{time.monotonic() - since:.1f} s", flush=True)
         return gap
+
+    def explain(self, since):
+        """What hosts said of leases and worlds meanwhile."""
+        begin = time.time() - (time.monotonic() - since)
+        for host in self.hosts:
+            told = [line for line in list(host.lines)
+                    if float(line.split(" ", 1)[0]) >= begin and "area=http" not in line]
+            print(f"    host {host.address}:\n      " + "\n      ".join(line[:200] for line in told[-40:]))
+        for crowd in self.crowds:
+            print("    bots:\n      " + "\n      ".join(text[:150] for at, text in crowd.lines
+                                                          if at >= since and " gap 0." not in text))
 
     # --- what fails ---
 

@@ -247,6 +247,25 @@ def test_one_secret_for_all(program, _, folder):
     with_club(program, folder, work, 1)
 
 
+def test_names_of_hosts(program, _, folder):
+    """One name for people, and one of each host: what is answered, what pages may connect to."""
+    def work(club):
+        host = club.start(0, "--public-url", "http://play.localhost", "--host-url", "http://a.play.localhost")
+        club.hosts = [host]
+        for name, wanted in (("play.localhost", 200), ("a.play.localhost", 200), ("stranger.example", 421)):
+            status, headers, _ = host.request("GET", "/healthz", headers={"Host": name})
+            check(status == wanted, f"{name}: {status}")
+            check("connect-src 'self' ws://*.play.localhost;" in headers["Content-Security-Policy"],
+                  headers["Content-Security-Policy"])
+        answer = join(host, sign_in(host, "p0"), place_id="place_island")
+        found = re.match(r"ws://a[.]play[.]localhost/api/rooms/([^/]+)/ws$", answer["server_address"])
+        check(found, f"server_address: {answer['server_address']}")
+        for origin, wanted in (("http://play.localhost", 101), ("http://a.play.localhost", 101),
+                               ("http://b.play.localhost", 403)):
+            check(socket_status(host.port, found[1], answer["ticket"], origin) == wanted, origin)
+    with_club(program, folder, work, 0)
+
+
 def test_patroni_is_refused(program, _, folder):
     """What it lost when a frozen leader thawed had been acknowledged."""
     with postgres.Running() as server:

@@ -322,6 +322,10 @@ TEST(origins_of_the_list)
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
         CHECK(!http_rules_origin(&rule, strangers[i], "play.example"));
     }
+    const HttpOriginRule named = {.own = "https://play.example", .host = "https://a.play.example"};
+    CHECK(http_rules_origin(&named, "https://play.example", "x"));
+    CHECK(http_rules_origin(&named, "https://a.play.example", "x"));
+    CHECK(!http_rules_origin(&named, "https://b.play.example", "x"));
     const HttpOriginRule nobody = {.origins = NULL, .same_host = false};
     CHECK(!http_rules_origin(&nobody, "http://127.0.0.1:7777", "127.0.0.1:7777"));
 }

@@ -219,11 +219,16 @@ static void hang_up(Pg *pg)
     rows_drop(pg);
 }
 
-// By turns, beginning with the host that answered last.
+// By turns, beginning with the host that answered last, or with the next one if it broke off.
 static SqlError pg_connect(Pg *pg)
 {
     if (pg->conn != NULL && !pg->is_broken) {
         return SQL_NO_ERROR;
+    }
+    // A primary that was frozen accepts connections again when it thaws, and its commits hang,
+    // because its standby has taken its place: the next host is looked at first.
+    if (pg->conn != NULL && pg->is_broken) {
+        pg->host = (pg->host + 1) % pg->host_count;
     }
     hang_up(pg);
     if (now_ms() < pg->connect_after_ms) {
