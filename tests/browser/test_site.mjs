@@ -251,9 +251,9 @@ test('an account has favourites, a private world with a link, and may report', a
     await go('/');
     await page.waitForSelector('h2:has-text("Your favourites")');
     await shot(page, 'favourites');
-    await go('/account#worlds');
+    await go('/account#own-worlds');
     await page.click(`button[aria-label="Delete the world ${way.split('/').at(-1)}"]`);
-    await page.waitForSelector('#worlds:has-text("You have none.")');
+    await page.waitForSelector('#own-worlds:has-text("You have none.")');
     assert.deepEqual(complaints, []);
     await context.close();
 });

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { renderMarkdown, safeAddress } from '../../web/src/site/markdown.ts';
+import { ownPath } from '../../web/src/site/next.ts';
 import { makeQr, qrPath } from '../../web/src/site/qr.ts';
 
 // --- Markdown ---
@@ -76,6 +77,16 @@ test('what strangers write stays text', () => {
     for (const each of ['javascript:alert(1)', '//evil.example', '/\\evil.example', 'https://a@evil.example',
         'https://', 'HTTPS:evil', 'data:text/html,x', '', 'a/b', '#x', 'https://a b']) {
         assert.equal(safeAddress(each), null, each);
+    }
+});
+
+test('signing in leads to a path of this site, never to another one', () => {
+    for (const each of ['//evil.test', '/\\evil.test', '/\t/evil.test', 'https://evil.test/', '/.//evil.test', 'javascript:alert(1)',
+        '', ' /', 'evil.test', '/a b', '/\u00e9', `/${'a'.repeat(511)}`, null, undefined]) {
+        assert.equal(ownPath(each), '', String(each));
+    }
+    for (const each of ['/', '/place/place_obby?channel=beta', '/class', `/${'a'.repeat(510)}`]) {
+        assert.equal(ownPath(each), each);
     }
 });
 

@@ -248,12 +248,12 @@ function Worlds(): JSX.Element {
     const list = useLoaded<{ worlds: OwnWorld[] }>('/worlds?mine=true&limit=500');
     const section = useRef<HTMLElement>(null);
     useEffect(() => { // the way from a place that could not make another one
-        if (location.hash === '#worlds' && list.value !== null) {
+        if (location.hash === '#own-worlds' && list.value !== null) {
             section.current?.scrollIntoView();
         }
     }, [list.value === null]);
     return (
-        <section class="panel" id="worlds" ref={section}><h2>{words.worlds.title}</h2>
+        <section class="panel" id="own-worlds" ref={section}><h2>{words.worlds.title}</h2>
             <p class="soft">{words.worlds.hint}</p>
             {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
             {list.value?.worlds.length === 0 && <p>{words.worlds.none}</p>}

@@ -220,7 +220,7 @@ function Friends({ id, session }: { id: string; session: Session | null }): JSX.
         <>
             <button type="button" class="button quiet" disabled={isBusy} onClick={() => void make()}>
                 {words.privateWorld}</button>
-            {isFull ? <p class="wrong" role="alert">{words.tooManyWorlds} <a href="/account#worlds">{words.yourWorlds}</a></p>
+            {isFull ? <p class="wrong" role="alert">{words.tooManyWorlds} <a href="/account#own-worlds">{words.yourWorlds}</a></p>
                 : <Said text={said} />}
             {code !== '' && <RoomDialog code={code} close={() => setCode('')} />}
         </>

@@ -131,7 +131,7 @@ export function startRouting(): void {
             return;
         }
         event.preventDefault();
-        go(link.pathname + link.search);
+        go(link.pathname + link.search + link.hash);
     });
     restoreScroll();
 }
