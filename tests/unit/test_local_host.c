@@ -539,6 +539,177 @@ TEST(a_new_part_makes_a_new_world_and_players_resume)
     stage_close(&stage);
 }
 
+// --- edited while it is played ------------------------------------------------------------------
+
+#define EDIT_PARTS 24
+
+typedef struct EditPart {
+    bool is_gone;
+    uint32_t x, yaw, colour, bounce, damage, flags;
+} EditPart;
+
+static void part_random(EditPart *part, Rng *rng)
+{
+    switch (rng_below(rng, 6)) {
+    case 0:
+        part->x = rng_below(rng, 40); // near enough to be seen
+        break;
+    case 1:
+        part->yaw = rng_below(rng, 360);
+        break;
+    case 2:
+        part->colour = rng_below(rng, 0x1000000);
+        break;
+    case 3:
+        part->bounce = rng_below(rng, 9);
+        break;
+    case 4:
+        part->damage = rng_below(rng, 9);
+        break;
+    default:
+        part->flags = rng_below(rng, 4); // ghost, ladder
+    }
+}
+
+static size_t part_print(const EditPart *part, uint32_t id, char *out, size_t bytes)
+{
+    return (size_t)snprintf(
+        out, bytes,
+        "{\"id\": %u, \"transform\": {\"position\": [%u.5, %u, 8], \"rotation\": [0, %u, 0]}, "
+        "\"shape\": {\"size\": [1, 2, 1]}, \"colour\": \"#%06x\", \"bounce\": %u, "
+        "\"damage\": %u, \"ghost\": %s, \"ladder\": %s}",
+        (unsigned)id, (unsigned)part->x, (unsigned)(2 + id % 12), (unsigned)part->yaw,
+        (unsigned)part->colour, (unsigned)part->bounce, (unsigned)part->damage,
+        (part->flags & 1) != 0 ? "true" : "false", (part->flags & 2) != 0 ? "true" : "false");
+}
+
+static const char *scene_print(const EditPart *parts)
+{
+    static char text[EDIT_PARTS * 512 + 256];
+    size_t at = (size_t)snprintf(
+        text, sizeof text,
+        "{\"format\": 1, \"entities\": [{\"id\": 1, \"type\": \"spawn\"}, {\"id\": 2, "
+        "\"transform\": {\"position\": [0, -0.5, 0]}, \"shape\": {\"size\": [90, 1, 90]}}");
+    for (uint32_t i = 0; i < EDIT_PARTS; i++) {
+        if (!parts[i].is_gone) {
+            at += (size_t)snprintf(text + at, sizeof text - at, ",\n");
+            at += part_print(&parts[i], 100 + i, text + at, sizeof text - at);
+        }
+    }
+    (void)snprintf(text + at, sizeof text - at, "]}");
+    return text;
+}
+
+static void open_parts(Stage *stage, const EditPart *parts)
+{
+    const PlaceFile files[] = {file_of("place.json", "{\"format\": 1, \"name\": \"Edited\"}"),
+                               file_of("scene.json", scene_print(parts))};
+    const LocalHostConfig config = local_host_config_default();
+    PlaceError error;
+    *stage = (Stage){.heap = heap_make(1ull << 30)};
+    REQUIRE(local_host_create(&stage->heap, &config, files, 2, &stage->host, &error) == STATUS_OK);
+    (void)stage_join(stage, "ada");
+    stage_run(stage, 1);
+    REQUIRE(is_playing(&stage->players[0]));
+}
+
+// Some of them change, and one goes now and then: first here, then in the running world.
+static void edit_parts(Stage *stage, EditPart *parts, Rng *rng)
+{
+    static char text[EDIT_PARTS * 512];
+    PlaceError error;
+    size_t at = (size_t)snprintf(text, sizeof text, "{\"entities\": [");
+    const uint32_t gone = rng_below(rng, 3) == 0 ? rng_below(rng, EDIT_PARTS) : EDIT_PARTS;
+    const bool is_going = gone < EDIT_PARTS && !parts[gone].is_gone;
+    const char *comma = "";
+    for (uint32_t i = 0; i < EDIT_PARTS; i++) {
+        if (!parts[i].is_gone && i != gone && rng_below(rng, 4) == 0) {
+            part_random(&parts[i], rng);
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s", comma);
+            at += part_print(&parts[i], 100 + i, text + at, sizeof text - at);
+            comma = ",";
+        }
+    }
+    at += (size_t)snprintf(text + at, sizeof text - at, "], \"removed\": [");
+    if (is_going) {
+        parts[gone].is_gone = true;
+        at += (size_t)snprintf(text + at, sizeof text - at, "%u", 100 + (unsigned)gone);
+    }
+    at += (size_t)snprintf(text + at, sizeof text - at, "]}");
+    CHECK_OK(local_host_edit(stage->host, text, at, &error));
+}
+
+// A part of the scene as a world or a client has it. False: it is not there.
+static bool part_now(const Sim *sim, uint32_t index, Pose *pose, PartData *data)
+{
+    const Entity *entity = sim_entity(sim, sim_find(sim, (uint64_t)index + 1));
+    const PartDesc *desc = &scene_part(sim_scene(sim), index)->desc;
+    *pose = entity != NULL ? (Pose){entity->position, entity->rotation} : desc->pose;
+    *data = entity != NULL ? entity->part.data : desc->data;
+    return entity != NULL || !sim_part_is_hidden(sim, index);
+}
+
+static uint32_t find_part(const Stage *stage, uint32_t scene_id)
+{
+    const Place *place = local_host_place(stage->host);
+    for (uint32_t i = 0; i < scene_part_count(place->scene); i++) {
+        if (place->scene_ids[i] == scene_id) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void compare_part(Stage *live, Stage *made, uint32_t id, bool is_gone)
+{
+    const uint32_t a = find_part(live, id), b = find_part(made, id);
+    const Client *pages[2] = {live->players[0].client, made->players[0].client};
+    const Sim *sims[3] = {world_sim(local_host_world(live->host)), client_sim(pages[0]),
+                          client_sim(pages[1])};
+    Pose poses[4];
+    PartData datas[4];
+    REQUIRE(a != UINT32_MAX && (b == UINT32_MAX) == is_gone);
+    const bool is_there = !is_gone;
+    CHECK(part_now(sims[0], a, &poses[0], &datas[0]) == is_there);
+    CHECK(part_now(sims[1], a, &poses[1], &datas[1]) == is_there);
+    if (!is_there) {
+        return;
+    }
+    CHECK(part_now(sims[2], b, &poses[2], &datas[2]));
+    CHECK(part_now(world_sim(local_host_world(made->host)), b, &poses[3], &datas[3]));
+    for (uint32_t i = 1; i < 4; i++) {
+        const Quat p = poses[0].rotation, q = poses[i].rotation;
+        CHECK(vec3_equal(poses[0].position, poses[i].position));
+        CHECK_NEAR(math_abs(p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w), 1, 1e-6);
+        CHECK(part_data_equal(&datas[0], &datas[i]));
+    }
+    CHECK_INT(client_paint(pages[0], a + 1u).colour, client_paint(pages[1], b + 1u).colour);
+}
+
+TEST(a_world_that_is_edited_while_it_runs_is_the_world_made_anew)
+{
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        Stage live, made;
+        Rng rng = rng_make(seed, 1);
+        EditPart parts[EDIT_PARTS] = {0};
+        for (uint32_t i = 0; i < EDIT_PARTS; i++) {
+            part_random(&parts[i], &rng);
+            part_random(&parts[i], &rng);
+        }
+        open_parts(&live, parts);
+        for (uint32_t i = 0; i < 6; i++) {
+            edit_parts(&live, parts, &rng);
+            stage_run(&live, 1);
+        }
+        open_parts(&made, parts);
+        for (uint32_t i = 0; i < EDIT_PARTS; i++) {
+            compare_part(&live, &made, 100 + i, parts[i].is_gone);
+        }
+        stage_close(&live);
+        stage_close(&made);
+    }
+}
+
 TEST(terrain_and_structures_outlive_a_new_world)
 {
     Stage stage;
