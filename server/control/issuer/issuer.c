@@ -17,6 +17,7 @@
 
 #define KEPT_MS         (3600 * 1000ull) // of what was fetched
 #define AGAIN_MS        5000ull          // after a failure
+#define KEYS_OLD_MS     (24 * KEPT_MS)   // keys of an issuer that is away: it may have ended one
 #define ROTATION_MS     60000ull         // at most ROTATIONS fetches because of an unknown key
 #define ROTATIONS       3
 #define DOCUMENT_MAX    (64u << 10)
@@ -326,7 +327,8 @@ static IssuerResult have_keys(Issuer *issuer, uint64_t now, char words[ISSUER_WO
         issuer->failed_ms = result == ISSUER_OK ? 0 : now;
         memcpy(issuer->failure, words, sizeof issuer->failure);
     }
-    return issuer->keys != NULL ? ISSUER_OK : result;
+    const bool has_some = issuer->keys != NULL && now - issuer->keys_ms < KEYS_OLD_MS;
+    return has_some ? ISSUER_OK : result;
 }
 
 static IssuerResult verify_locked(Issuer *issuer, const char *token, const char *nonce,

@@ -249,7 +249,11 @@ static bool begin_backup(void *user, HttpDeferred *deferred, HttpResponse *respo
     char folder[SERVE_PATH_BYTES], name[NAME_BYTES];
     BackupFile files[BACKUPS_KEPT_MAX];
     name_now(name);
-    if (backup->state == BACKUP_RUNNING) {
+    if (serve->config.store != NULL) {
+        http_fail(request, response, 409, "on_postgresql",
+                  "what is stored is on a PostgreSQL server: back it up there (pg_basebackup, "
+                  "pg_dump), or copy it with `sandlot store copy`");
+    } else if (backup->state == BACKUP_RUNNING) {
         http_fail(request, response, 409, "running", "a backup is being made already");
     } else if (!folder_path(serve, folder) ||
                (mkdir(folder, FOLDER_MODE) != 0 && errno != EEXIST)) {
