@@ -151,13 +151,14 @@ static void give_ticket(HostWorld *world, const HostJoin *join, const StoreHeld 
     outside->joined(outside->user, join->tag, &answer);
 }
 
-// Takes those that wait for this world; an answer may bring the next join.
-static bool take_waiting(Host *host, const HostWorld *world, HostJoin *out)
+// Takes one of those that wait for this world; an answer may bring the next join.
+static bool take_waiting(HostWorld *world, bool only_peers, WaitingJoin *out)
 {
+    Host *host = world->host;
     for (uint32_t i = 0; i < host->join_count; i++) {
-        if (host->joins[i].world == world) {
-            *out = host->joins[i].join;
-            host->joins[i].world->waiting -= 1;
+        if (host->joins[i].world == world && (host->joins[i].join.for_peer || !only_peers)) {
+            *out = host->joins[i];
+            world->waiting -= 1;
             host->joins[i] = host->joins[--host->join_count];
             return true;
         }
@@ -167,54 +168,43 @@ static bool take_waiting(Host *host, const HostWorld *world, HostJoin *out)
 
 void host_joins_answer(HostWorld *world)
 {
-    HostJoin join;
-    while (take_waiting(world->host, world, &join)) {
-        give_ticket(world, &join, NULL);
+    WaitingJoin waiting;
+    while (take_waiting(world, false, &waiting)) {
+        give_ticket(world, &waiting.join, NULL);
     }
 }
 
-// Those of peers first: they ask again themselves.
-static bool take_waiting_peer(Host *host, const HostWorld *world, HostJoin *out)
-{
-    for (uint32_t i = 0; i < host->join_count; i++) {
-        if (host->joins[i].world == world && host->joins[i].join.for_peer) {
-            *out = host->joins[i].join;
-            host->joins[i].world->waiting -= 1;
-            host->joins[i] = host->joins[--host->join_count];
-            return true;
-        }
-    }
-    return false;
-}
+static void join_until(Host *host, const HostJoin *join, uint64_t deadline_ns);
 
 void host_joins_lead(HostWorld *world)
 {
-    HostJoin join;
+    WaitingJoin waiting;
     if (hosted_is_uncertain(world)) {
-        while (take_waiting_peer(world->host, world, &join)) {
-            refuse_join(world->host, &join, REFUSED_UNCERTAIN);
+        while (take_waiting(world, true, &waiting)) { // they ask again themselves
+            refuse_join(world->host, &waiting.join, REFUSED_UNCERTAIN);
         }
         if (world->waiting > 0) {
             host_place_again(world);
         }
         return;
     }
-    while (take_waiting(world->host, world, &join)) {
+    while (take_waiting(world, false, &waiting)) {
+        const HostJoin *join = &waiting.join;
         // Who wants any world of the place gets another one, if this one is full there.
-        if (join.world[0] == '\0' && join.place[0] != '\0' && !join.for_peer &&
+        if (join->world[0] == '\0' && join->place[0] != '\0' && !join->for_peer &&
             hosted_is_full_elsewhere(world)) {
-            host_join(world->host, &join);
+            join_until(world->host, join, waiting.deadline_ns);
         } else {
-            give_ticket(world, &join, &world->held);
+            give_ticket(world, join, &world->held);
         }
     }
 }
 
 void host_joins_refuse(HostWorld *world, HostRefusal refusal)
 {
-    HostJoin join;
-    while (take_waiting(world->host, world, &join)) {
-        refuse_join(world->host, &join,
+    WaitingJoin waiting;
+    while (take_waiting(world, false, &waiting)) {
+        refuse_join(world->host, &waiting.join,
                     host_disk(world->host) != STORE_DISK_FINE ? REFUSED_DISK : refusal);
     }
 }
@@ -255,13 +245,8 @@ static HostRefusal refusal_of(Host *host, const HostWorld *world)
     return host_make_room(host, world) ? REFUSED_NOT : REFUSED_FULL;
 }
 
-void host_join(Host *host, const HostJoin *asked)
+static void join_until(Host *host, const HostJoin *join, uint64_t deadline_ns)
 {
-    HostJoin timed = *asked;
-    const HostJoin *join = &timed;
-    if (timed.asked_unix_ms == 0) {
-        timed.asked_unix_ms = host_unix_ms(host);
-    }
     HostRefusal refusal = REFUSED_NOT;
     if (host->stopping || host->join_count == HOST_JOINS_MAX) {
         refuse_join(host, join, host->stopping ? REFUSED_ENDING : REFUSED_CROWD);
@@ -290,10 +275,19 @@ void host_join(Host *host, const HostJoin *asked)
         refuse_join(host, join, refusal);
         return;
     }
-    host->joins[host->join_count++] = (WaitingJoin){
-        .join = *join, .world = world, .deadline_ns = host_now(host) + HOST_JOIN_MS * HOST_MS_NS};
+    host->joins[host->join_count++] =
+        (WaitingJoin){.join = *join, .world = world, .deadline_ns = deadline_ns};
     world->waiting += 1;
     if (!is_placed) {
         hosted_want(world);
     }
+}
+
+void host_join(Host *host, const HostJoin *asked)
+{
+    HostJoin join = *asked;
+    if (join.asked_unix_ms == 0) {
+        join.asked_unix_ms = host_unix_ms(host);
+    }
+    join_until(host, &join, host_now(host) + HOST_JOIN_MS * HOST_MS_NS);
 }
