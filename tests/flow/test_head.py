@@ -106,11 +106,12 @@ def test_head_of_places(program, places, folder):
                                                ("private", "Sandlot", "Sandlot")):
             up.good("PATCH", f"/api/places/{place}", {"visibility": visibility}, "ann")
             check(read_head(up, path).title == by_place, visibility)
+            check(read_head(up, f"/play?place={place}").title == by_place, f"to play: {visibility}")
             check(read_head(up, f"/play/{made['room_code']}").title == by_world, visibility)
             status, _, body = up.raw("GET", path, who="ann")
             check(status == 200 and (b"Den" in body) == (visibility == "unlisted"),
                   "the head depends on who asks")
-        for strange in ("/place/nowhere", "/play/NOROOM", "/place/" + "x" * 200, "/place/%3Cscript%3E",
+        for strange in ("/place/nowhere", "/play?place=nowhere", "/play?place=" + "x" * 200, "/play/NOROOM", "/place/" + "x" * 200, "/place/%3Cscript%3E",
                         "/play/%00", "/"):
             head = read_head(up, strange)
             check(head.title == "Sandlot" and "<" not in str(head.meta), f"{strange}: {head.meta}")

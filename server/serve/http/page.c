@@ -216,19 +216,14 @@ static const char *site_page(const Serve *serve)
     return serve->control != NULL ? SITE_PAGE : GAME_PAGE;
 }
 
-static void send_front(const Serve *serve, HttpRequest *request, HttpResponse *response,
-                       const char *name)
+void serve_get_page(void *user, HttpRequest *request, HttpResponse *response)
 {
+    const Serve *serve = user;
     About about = {.path = "/"};
     if (serve->control == NULL) {
         tell_only_place(serve, &about);
     }
-    send_page(serve, request, response, name, &about);
-}
-
-void serve_get_page(void *user, HttpRequest *request, HttpResponse *response)
-{
-    send_front(user, request, response, site_page(user));
+    send_page(serve, request, response, site_page(serve), &about);
 }
 
 void serve_get_lost_page(void *user, HttpRequest *request, HttpResponse *response)
@@ -248,9 +243,18 @@ void serve_get_lost_page(void *user, HttpRequest *request, HttpResponse *respons
     response->status = response->status == 200 ? 404 : response->status;
 }
 
+// `?place=` as on the page of that place: its Play leads here.
 void serve_get_game_page(void *user, HttpRequest *request, HttpResponse *response)
 {
-    send_front(user, request, response, GAME_PAGE);
+    const Serve *serve = user;
+    const char *place_id = http_query(request, "place");
+    About about = {.path = "/"};
+    if (serve->control == NULL) {
+        tell_only_place(serve, &about);
+    } else if (place_id != NULL && strlen(place_id) < PLACE_KEY_BYTES) {
+        tell_place(serve, place_id, false, &about);
+    }
+    send_page(serve, request, response, GAME_PAGE, &about);
 }
 
 void serve_get_place_page(void *user, HttpRequest *request, HttpResponse *response)
