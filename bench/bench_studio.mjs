@@ -103,7 +103,8 @@ async function treeOf(page) {
             const from = performance.now();
             field.value = wanted;
             field.dispatchEvent(new Event('input', { bubbles: true }));
-            while (![...document.querySelectorAll('[role=treeitem]')].every((row) => row.textContent.includes(wanted))) {
+            const shows = () => rows() > 0 && [...document.querySelectorAll('[role=treeitem]')].every((row) => row.textContent.includes(wanted));
+            while (!shows()) {
                 await new Promise((done) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = done; port2.postMessage(0); });
             }
             searches.push(performance.now() - from);

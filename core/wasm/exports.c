@@ -257,8 +257,12 @@ EXPORT("worldEdit") int32_t export_world_edit(LocalHost *host, const char *json,
 {
     PlaceError error;
     const Status status = local_host_edit(host, json, bytes, &error);
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND || status == STATUS_LIMIT) {
-        return status == STATUS_OK ? 0 : 1;
+    if (status == STATUS_OK) {
+        return 0;
+    }
+    if (status == STATUS_NOT_FOUND || status == STATUS_LIMIT || status == STATUS_UNSUPPORTED ||
+        status == STATUS_EXISTS) {
+        return 1;
     }
     place_error_text(&error, module.error, sizeof module.error);
     return -1;

@@ -18,6 +18,13 @@
 #include "core/world/script/script_host.h"
 #include "core/world/world.h"
 
+// A part that a creator added while the world runs.
+typedef struct EditMade {
+    uint32_t scene_id;
+    uint64_t net_id;
+} EditMade;
+#define EDIT_MADE_MAX 64 // each needs a slot of every client that sees it
+
 struct World {
     WorldConfig config;
     Heap *heap;
@@ -40,6 +47,8 @@ struct World {
     uint32_t events_seen; // of the sim's, in this tick
     HostScene scene;      // that clients who come in are named
     struct Fold *fold;    // fold.c
+    EditMade made[EDIT_MADE_MAX];
+    uint32_t made_count;
 };
 
 // --- fold.c -------------------------------------------------------------------------------------
@@ -49,7 +58,8 @@ void fold_snapshot(World *world); // after a capture: a new scene if very much h
 
 // --- edit.c -------------------------------------------------------------------------------------
 // ENTRY_EDIT. STATUS_NOT_FOUND: a part that is not of the scene, or was removed; nothing changed.
-// STATUS_LIMIT: there is no room for one more thing that differs.
+// STATUS_LIMIT: there is no room for one more thing that differs. STATUS_UNSUPPORTED: a world that
+// is made anew could differ from this one if it were done. STATUS_EXISTS: it is there already.
 MUST_USE Status edit_enter(World *world, const Entry *entry);
 
 // --- join.c -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "core/edit/compile.h"
 #include "core/edit/text.h"
 #include "core/world/local/local_host.h"
+#include "core/world/world_inside.h"
 #include "tests/support/test.h"
 #include "tests/unit/island_session.h"
 
@@ -546,11 +547,12 @@ TEST(a_new_part_makes_a_new_world_and_players_resume)
 typedef struct EditPart {
     bool is_gone;
     uint32_t x, yaw, colour, bounce, damage, flags;
+    uint32_t price, tag; // 0: it has none
 } EditPart;
 
 static void part_random(EditPart *part, Rng *rng)
 {
-    switch (rng_below(rng, 6)) {
+    switch (rng_below(rng, 8)) {
     case 0:
         part->x = rng_below(rng, 40); // near enough to be seen
         break;
@@ -566,21 +568,41 @@ static void part_random(EditPart *part, Rng *rng)
     case 4:
         part->damage = rng_below(rng, 9);
         break;
+    case 5:
+        part->price = rng_below(rng, 4);
+        break;
+    case 6:
+        part->tag = rng_below(rng, 3);
+        break;
     default:
         part->flags = rng_below(rng, 4); // ghost, ladder
     }
 }
 
+// Attributes and tags, each only if it is not 0.
+static size_t details_print(uint32_t price, uint32_t tag, char *out, size_t bytes)
+{
+    char value[32] = "", text[16] = "";
+    if (price != 0) {
+        (void)snprintf(value, sizeof value, "\"price\": %u", (unsigned)price);
+    }
+    if (tag != 0) {
+        (void)snprintf(text, sizeof text, "\"t%u\"", (unsigned)tag);
+    }
+    return (size_t)snprintf(out, bytes, "\"attributes\": {%s}, \"tags\": [%s]}", value, text);
+}
+
 static size_t part_print(const EditPart *part, uint32_t id, char *out, size_t bytes)
 {
-    return (size_t)snprintf(
+    const size_t at = (size_t)snprintf(
         out, bytes,
         "{\"id\": %u, \"transform\": {\"position\": [%u.5, %u, 8], \"rotation\": [0, %u, 0]}, "
-        "\"shape\": {\"size\": [1, 2, 1]}, \"colour\": \"#%06x\", \"bounce\": %u, "
-        "\"damage\": %u, \"ghost\": %s, \"ladder\": %s}",
+        "\"name\": \"Part%u\", \"shape\": {\"size\": [1, 2, 1]}, \"colour\": \"#%06x\", "
+        "\"bounce\": %u, \"damage\": %u, \"ghost\": %s, \"ladder\": %s, ",
         (unsigned)id, (unsigned)part->x, (unsigned)(2 + id % 12), (unsigned)part->yaw,
-        (unsigned)part->colour, (unsigned)part->bounce, (unsigned)part->damage,
+        (unsigned)id % 3, (unsigned)part->colour, (unsigned)part->bounce, (unsigned)part->damage,
         (part->flags & 1) != 0 ? "true" : "false", (part->flags & 2) != 0 ? "true" : "false");
+    return at + details_print(part->price, part->tag, out + at, bytes - at);
 }
 
 static const char *scene_print(const EditPart *parts)
@@ -613,77 +635,133 @@ static void open_parts(Stage *stage, const EditPart *parts)
     REQUIRE(is_playing(&stage->players[0]));
 }
 
-// Some of them change, and one goes now and then: first here, then in the running world.
+typedef struct EditText {
+    char text[EDIT_PARTS * 512];
+    size_t at;
+} EditText;
+
+static void add_part(EditText *list, const EditPart *part, uint32_t id)
+{
+    list->at += (size_t)snprintf(list->text + list->at, sizeof list->text - list->at, "%s",
+                                 list->at > 0 ? "," : "");
+    list->at += part_print(part, id, list->text + list->at, sizeof list->text - list->at);
+}
+
+static void add_details(EditText *list, uint32_t id, uint32_t price, uint32_t tag)
+{
+    if (price + tag != 0) {
+        list->at += (size_t)snprintf(list->text + list->at, sizeof list->text - list->at,
+                                     "%s{\"id\": %u, ", list->at > 0 ? "," : "", (unsigned)id);
+        list->at += details_print(price, tag, list->text + list->at, sizeof list->text - list->at);
+    }
+}
+
+// Some of them change, one goes now and then, and what is not there may come: first here, then in
+// the running world.
 static void edit_parts(Stage *stage, EditPart *parts, Rng *rng)
 {
-    static char text[EDIT_PARTS * 512];
+    static EditText changed, given, lost, created;
+    static char text[5 * EDIT_PARTS * 512];
+    char removed[16] = "";
     PlaceError error;
-    size_t at = (size_t)snprintf(text, sizeof text, "{\"entities\": [");
     const uint32_t gone = rng_below(rng, 3) == 0 ? rng_below(rng, EDIT_PARTS) : EDIT_PARTS;
-    const bool is_going = gone < EDIT_PARTS && !parts[gone].is_gone;
-    const char *comma = "";
+    changed = given = lost = created = (EditText){0};
     for (uint32_t i = 0; i < EDIT_PARTS; i++) {
-        if (!parts[i].is_gone && i != gone && rng_below(rng, 4) == 0) {
-            part_random(&parts[i], rng);
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s", comma);
-            at += part_print(&parts[i], 100 + i, text + at, sizeof text - at);
-            comma = ",";
+        const EditPart old = parts[i];
+        EditPart *part = &parts[i];
+        if (i == gone && !part->is_gone) {
+            part->is_gone = true;
+            (void)snprintf(removed, sizeof removed, "%u", 100 + (unsigned)i);
+        } else if (part->is_gone && i != gone && rng_below(rng, 4) == 0) {
+            part->is_gone = false;
+            part_random(part, rng);
+            add_part(&created, part, 100 + i);
+        } else if (!part->is_gone && rng_below(rng, 4) == 0) {
+            part_random(part, rng);
+            add_part(&changed, part, 100 + i);
+            add_details(&given, 100 + i, part->price != old.price ? part->price : 0,
+                        part->tag != old.tag ? part->tag : 0);
+            add_details(&lost, 100 + i, part->price == 0 ? old.price : 0,
+                        part->tag != old.tag ? old.tag : 0);
         }
     }
-    at += (size_t)snprintf(text + at, sizeof text - at, "], \"removed\": [");
-    if (is_going) {
-        parts[gone].is_gone = true;
-        at += (size_t)snprintf(text + at, sizeof text - at, "%u", 100 + (unsigned)gone);
-    }
-    at += (size_t)snprintf(text + at, sizeof text - at, "]}");
-    CHECK_OK(local_host_edit(stage->host, text, at, &error));
+    const int bytes = snprintf(text, sizeof text,
+                               "{\"entities\": [%s], \"removed\": [%s], \"given\": [%s], \"lost\": "
+                               "[%s], \"created\": [%s]}",
+                               changed.text, removed, given.text, lost.text, created.text);
+    CHECK_OK(local_host_edit(stage->host, text, (size_t)bytes, &error));
 }
 
-// A part of the scene as a world or a client has it. False: it is not there.
-static bool part_now(const Sim *sim, uint32_t index, Pose *pose, PartData *data)
+// A part as a world or a client has it. False: it is not there.
+static bool part_now(const Sim *sim, uint64_t net_id, Pose *pose, PartData *data)
 {
-    const Entity *entity = sim_entity(sim, sim_find(sim, (uint64_t)index + 1));
-    const PartDesc *desc = &scene_part(sim_scene(sim), index)->desc;
-    *pose = entity != NULL ? (Pose){entity->position, entity->rotation} : desc->pose;
-    *data = entity != NULL ? entity->part.data : desc->data;
-    return entity != NULL || !sim_part_is_hidden(sim, index);
+    const Entity *entity = sim_entity(sim, sim_find(sim, net_id));
+    const uint32_t index = (uint32_t)(net_id - 1);
+    if (entity != NULL) {
+        *pose = (Pose){entity->position, entity->rotation};
+        *data = entity->part.data;
+        return true;
+    }
+    if (net_id == 0 || net_id > scene_part_count(sim_scene(sim))) {
+        return false;
+    }
+    *pose = scene_part(sim_scene(sim), index)->desc.pose;
+    *data = scene_part(sim_scene(sim), index)->desc.data;
+    return !sim_part_is_hidden(sim, index);
 }
 
-static uint32_t find_part(const Stage *stage, uint32_t scene_id)
+// Its net id; 0: none. One that was added while it ran is no part of the scene.
+static uint64_t find_part(const Stage *stage, uint32_t scene_id)
 {
     const Place *place = local_host_place(stage->host);
-    for (uint32_t i = 0; i < scene_part_count(place->scene); i++) {
+    const uint64_t made = world_made_part(local_host_world(stage->host), scene_id);
+    for (uint32_t i = 0; made == 0 && i < scene_part_count(place->scene); i++) {
         if (place->scene_ids[i] == scene_id) {
-            return i;
+            return i + 1u;
         }
     }
-    return UINT32_MAX;
+    return made;
 }
 
-static void compare_part(Stage *live, Stage *made, uint32_t id, bool is_gone)
+static void check_details(const AttributeTable *table, uint64_t net_id, const EditPart *part)
 {
-    const uint32_t a = find_part(live, id), b = find_part(made, id);
-    const Client *pages[2] = {live->players[0].client, made->players[0].client};
-    const Sim *sims[3] = {world_sim(local_host_world(live->host)), client_sim(pages[0]),
-                          client_sim(pages[1])};
+    ScriptValue value = {0};
+    (void)attribute_table_attribute(table, net_id, text_from("price"), &value, NULL);
+    CHECK_INT((uint32_t)value.number, part->price);
+    CHECK_INT(value.type, part->price != 0 ? SCRIPT_NUMBER : SCRIPT_NIL);
+    CHECK(attribute_table_has_tag(table, net_id, text_from("t1")) == (part->tag == 1));
+    CHECK(attribute_table_has_tag(table, net_id, text_from("t2")) == (part->tag == 2));
+}
+
+static void compare_part(Stage *live, Stage *made, uint32_t id, const EditPart *part)
+{
+    const uint64_t a = find_part(live, id), b = find_part(made, id);
+    World *worlds[2] = {local_host_world(live->host), local_host_world(made->host)};
+    Client *pages[2] = {live->players[0].client, made->players[0].client};
+    const Sim *sims[3] = {world_sim(worlds[0]), client_sim(pages[0]), client_sim(pages[1])};
     Pose poses[4];
     PartData datas[4];
-    REQUIRE(a != UINT32_MAX && (b == UINT32_MAX) == is_gone);
-    const bool is_there = !is_gone;
+    REQUIRE((b == 0) == part->is_gone && (a != 0 || part->is_gone));
+    const bool is_there = !part->is_gone;
     CHECK(part_now(sims[0], a, &poses[0], &datas[0]) == is_there);
     CHECK(part_now(sims[1], a, &poses[1], &datas[1]) == is_there);
     if (!is_there) {
         return;
     }
     CHECK(part_now(sims[2], b, &poses[2], &datas[2]));
-    CHECK(part_now(world_sim(local_host_world(made->host)), b, &poses[3], &datas[3]));
+    CHECK(part_now(world_sim(worlds[1]), b, &poses[3], &datas[3]));
     for (uint32_t i = 1; i < 4; i++) {
         const Quat p = poses[0].rotation, q = poses[i].rotation;
         CHECK(vec3_equal(poses[0].position, poses[i].position));
         CHECK_NEAR(math_abs(p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w), 1, 1e-6);
         CHECK(part_data_equal(&datas[0], &datas[i]));
     }
-    CHECK_INT(client_paint(pages[0], a + 1u).colour, client_paint(pages[1], b + 1u).colour);
+    CHECK_INT(client_paint(pages[0], a).colour, client_paint(pages[1], b).colour);
+    CHECK_INT(world_paint(worlds[0], a).colour, world_paint(worlds[1], b).colour);
+    check_details(authority_attributes(worlds[0]->authority), a, part);
+    check_details(authority_attributes(worlds[1]->authority), b, part);
+    check_details(view_attributes(client_script_view(pages[0])), a, part);
+    check_details(view_attributes(client_script_view(pages[1])), b, part);
 }
 
 TEST(a_world_that_is_edited_while_it_runs_is_the_world_made_anew)
@@ -695,19 +773,105 @@ TEST(a_world_that_is_edited_while_it_runs_is_the_world_made_anew)
         for (uint32_t i = 0; i < EDIT_PARTS; i++) {
             part_random(&parts[i], &rng);
             part_random(&parts[i], &rng);
+            parts[i].is_gone = i % 4 == 3; // it may come later
         }
         open_parts(&live, parts);
-        for (uint32_t i = 0; i < 6; i++) {
+        for (uint32_t i = 0; i < 8; i++) {
             edit_parts(&live, parts, &rng);
             stage_run(&live, 1);
         }
+        CHECK(local_host_world(live.host)->made_count > 0);
         open_parts(&made, parts);
         for (uint32_t i = 0; i < EDIT_PARTS; i++) {
-            compare_part(&live, &made, 100 + i, parts[i].is_gone);
+            compare_part(&live, &made, 100 + i, &parts[i]);
         }
         stage_close(&live);
         stage_close(&made);
     }
+}
+
+// --- what scripts have to do with it ------------------------------------------------------------
+
+static Status edit_text(Stage *stage, const char *text)
+{
+    PlaceError error;
+    return local_host_edit(stage->host, text, strlen(text), &error);
+}
+
+// A script that listens hears of attributes and tags. What scripts looked for is not added behind
+// their backs: in a world that is made anew they would find it.
+TEST(scripts_and_what_is_edited_while_they_run)
+{
+    static const char script[] =
+        "local heard = {}\n"
+        "function onStart()\n"
+        "  local box = World.Find('Box')\n"
+        "  World.FindAll('Looked') World.GetTagged('looked') World.GetTagged('heard')\n"
+        "  World.GetTagAddedSignal('heard'):Connect(function(e)\n"
+        "    box:SetAttribute('tagged', (box:GetAttribute('tagged') or 0) + 1) end)\n"
+        "  box.AttributeChanged:Connect(function(name, now, before)\n"
+        "    if name == 'price' then box:SetAttribute('sum', (now or 0) * 100 + (before or 0)) "
+        "end\n"
+        "  end)\n"
+        "end\n";
+    const PlaceFile files[] = {
+        file_of("ServerScriptService/Main.lua", script),
+        file_of("place.json", "{\"format\": 1, \"name\": \"Edited\"}"),
+        file_of("scene.json",
+                "{\"format\": 1, \"entities\": [{\"id\": 1, \"type\": \"spawn\"}, {\"id\": 2, "
+                "\"name\": \"Box\", \"attributes\": {\"price\": 3, \"secret\": {\"value\": 1, "
+                "\"visibility\": \"server\"}}}]}")};
+    const LocalHostConfig config = local_host_config_default();
+    PlaceError error;
+    Stage stage = {.heap = heap_make(1ull << 30)};
+    REQUIRE(local_host_create(&stage.heap, &config, files, 3, &stage.host, &error) == STATUS_OK);
+    (void)stage_join(&stage, "ada");
+    stage_run(&stage, 1);
+    World *world = local_host_world(stage.host);
+    const AttributeTable *table = authority_attributes(world->authority);
+    ScriptValue value = {0};
+    CHECK_OK(edit_text(&stage, "{\"given\": [{\"id\": 2, \"attributes\": {\"price\": 5}}]}"));
+    stage_run(&stage, 1);
+    CHECK(attribute_table_attribute(table, 1, text_from("sum"), &value, NULL));
+    CHECK_INT((uint32_t)value.number, 503);
+    // The second one listens for its tag, the first one does not.
+    CHECK_INT(edit_text(&stage, "{\"given\": [{\"id\": 2, \"tags\": [\"looked\"]}]}"),
+              STATUS_UNSUPPORTED);
+    CHECK_OK(edit_text(&stage, "{\"given\": [{\"id\": 2, \"tags\": [\"heard\"]}]}"));
+    CHECK_OK(edit_text(&stage, "{\"created\": [{\"id\": 3, \"tags\": [\"heard\", \"other\"]}]}"));
+    stage_run(&stage, 1);
+    CHECK(attribute_table_attribute(table, 1, text_from("tagged"), &value, NULL));
+    CHECK_INT((uint32_t)value.number, 2);
+    static const char *const refused[] = {
+        "{\"created\": [{\"id\": 4, \"name\": \"Looked\"}]}",
+        "{\"created\": [{\"id\": 4, \"tags\": [\"looked\"]}]}",
+        "{\"created\": [{\"id\": 4, \"type\": \"prop\"}]}",
+        "{\"created\": [{\"id\": 4, \"parent\": 2}]}",
+        "{\"created\": [{\"id\": 4, \"anchored\": false}]}",
+        "{\"created\": [{\"id\": 4, \"scriptPath\": \"Workspace/Door.lua\"}]}",
+        "{\"created\": [{\"id\": 4, \"attributes\": {\"to\": {\"entity\": 2}}}]}",
+        "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": 2}}]}",
+        "{\"lost\": [{\"id\": 2, \"attributes\": {\"secret\": 1}}]}",
+        "{\"given\": [{\"id\": 2, \"attributes\": {\"a\": {\"value\": 1, \"persistent\": "
+        "true}}}]}"};
+    for (uint32_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        CHECK_INT(edit_text(&stage, refused[i]), STATUS_UNSUPPORTED);
+    }
+    CHECK_INT(edit_text(&stage, "{\"created\": [{\"id\": 2}]}"), STATUS_EXISTS);
+    CHECK_INT(edit_text(&stage, "{\"created\": [{\"id\": 3}]}"), STATUS_EXISTS);
+    CHECK_INT(edit_text(&stage, "{\"given\": [{\"id\": 9, \"tags\": [\"a\"]}]}"), STATUS_NOT_FOUND);
+    // There is room for so many; one that goes makes room for another.
+    Status status = STATUS_OK;
+    for (uint32_t id = 10; status == STATUS_OK && id < 200; id++) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "{\"created\": [{\"id\": %u}]}", (unsigned)id);
+        status = edit_text(&stage, text);
+    }
+    CHECK_INT(status, STATUS_LIMIT);
+    CHECK_INT(world->made_count, EDIT_MADE_MAX);
+    CHECK_OK(edit_text(&stage, "{\"removed\": [3], \"created\": [{\"id\": 300}]}"));
+    stage_run(&stage, 1);
+    stage_close(&stage);
 }
 
 TEST(terrain_and_structures_outlive_a_new_world)

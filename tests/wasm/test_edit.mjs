@@ -8,6 +8,7 @@ import test from 'node:test';
 
 import { differenceWords } from '../../web/src/site/difference.ts';
 import { StudioDocument } from '../../web/src/studio/document.ts';
+import { readPast } from '../../web/src/studio/past.ts';
 
 import { EditHost } from './edit_host.mjs';
 
@@ -114,6 +115,56 @@ test('undo before the session has confirmed waits for it', async () => {
     settle();
     assert.equal(one.entity(10).colour, '#8d99ae');
     assert.ok(!one.canUndo);
+});
+
+// The log as the server answers: at most 200 rows after `from`.
+const logOf = (rows) => async (from, limit) => {
+    const ops = rows.filter(({ seq }) => seq > from).slice(0, Math.min(limit, 200));
+    return { ops, next: ops.length === limit ? ops.at(-1).seq : null };
+};
+
+test('a thousand steps can be undone by a page that was loaded after them', async () => {
+    const { host, pages, settle } = await obby();
+    const [one] = pages;
+    const before = host.hash();
+    for (let i = 0; i < 1000; i++) {
+        assert.ok(one.edit(`Move ${i}`, [{ op: 'set', member: 'transform.position', ids: [10], value: [i, i % 7, 3] }]));
+        settle();
+    }
+    // Then drags, each of two rows, and something of somebody else.
+    for (let i = 0; i < 250; i++) {
+        for (const x of [1, 2]) {
+            assert.ok(one.edit(`Drag ${i}`, [{ op: 'set', member: 'transform.position', ids: [10], value: [x, i, 4] }], i + 1));
+            settle();
+        }
+    }
+    pages[1].edit('Paint', [{ op: 'set', member: 'colour', ids: [20], value: '#123456' }]);
+    settle();
+    pages[1].undo();
+    settle();
+    // A drag is quick, people are slow.
+    const rows = Array.from({ length: one.seq() }, (_, i) => {
+        const seq = i + 1;
+        const label = seq <= 1000 ? `Move ${i}` : seq <= 1500 ? `Drag ${Math.floor((seq - 1001) / 2)}` : 'Paint';
+        const ms = seq <= 1000 ? seq * 5000 : seq <= 1500 ? (1001 + Math.floor((seq - 1001) / 2) * 2) * 5000 : seq * 5000;
+        return { seq, editor: seq <= 1500 ? 1 : 2, label, undone: seq === 1502 ? 1501 : 0, time: new Date(ms).toISOString() };
+    });
+    assert.equal(rows.length, 1502);
+    const again = await StudioDocument.load(module);
+    again.on('send', (message) => { host.receive(1, message); });
+    again.open(one.bytes(), 1, one.seq());
+    pages[0] = again;
+    host.join(1, again.seq());
+    settle();
+    again.remember(await readPast(again.seq(), logOf(rows)));
+    let steps = 0;
+    for (; again.canUndo && steps < 2000; steps++) {
+        again.undo();
+        settle();
+    }
+    assert.equal(steps, 1250);
+    assert.equal(host.hash(), before);
+    assert.equal(again.hash(), before);
 });
 
 test('every operation from JSON: create, delete, move, fill, file, rename, settings', async () => {

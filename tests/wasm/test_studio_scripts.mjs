@@ -3,6 +3,7 @@
 //   node test_studio_scripts.mjs CORE.wasm API.def STUDIO.wasm
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import test from 'node:test';
 
 import { StringStream } from '@codemirror/language';
@@ -367,10 +368,18 @@ const editOf = (nows, gone = [], scene = new PlayedScene(sceneOf(PARTS))) =>
 test('what is changed in a scene is done in place if it can be', () => {
     assert.deepEqual(editOf([changed(1, { colour: '#112233' })]).entities.map(({ id }) => id), [1]);
     assert.deepEqual(editOf([changed(4, { bounce: 3 })]).entities.map(({ id }) => id), [4]);
-    assert.deepEqual(editOf([], [4]), { entities: [], removed: [4] });
-    assert.deepEqual(editOf([PARTS[0], PARTS[1]]), { entities: [], removed: [] }, 'what is as it was');
+    const nothing = { entities: [], removed: [], given: [], lost: [], created: [] };
+    assert.deepEqual(editOf([], [4]), { ...nothing, removed: [4] });
+    assert.deepEqual(editOf([PARTS[0], PARTS[1]]), nothing, 'what is as it was');
+    const fresh = { ...PARTS[0], id: 9 };
+    assert.deepEqual(editOf([fresh]), { ...nothing, created: [fresh] });
     const not = {
-        'a new part': [{ ...PARTS[0], id: 9 }],
+        'a new part with a script': [{ ...fresh, scriptPath: 'Workspace/Door.lua' }],
+        'a new part on another one': [{ ...fresh, parent: 3 }],
+        'a new part that falls': [{ ...fresh, anchored: false }],
+        'a new prop': [{ ...fresh, type: 'prop' }],
+        'a new part that names another one': [{ ...fresh, attributes: { to: { entity: 1 } } }],
+        'an attribute that is stored': [changed(1, { attributes: { a: { value: 1, persistent: true } } })],
         'another size': [changed(1, { shape: { size: [1, 1, 1] } })],
         'another name': [changed(1, { name: 'Ground' })],
         'what has something on it moves': [changed(3, { transform: { position: [0, 9, 0] } })],
@@ -390,6 +399,48 @@ test('what is changed in a scene is done in place if it can be', () => {
     assert.equal(editOf([changed(3, { transform: { position: [0, 9, 0] } })], [], scene).entities.length, 1, 'nothing stands on it any more');
 });
 
+test('attributes and tags: what came, and what went', () => {
+    const scene = new PlayedScene(sceneOf([{ ...PARTS[0], attributes: { a: 1, b: [1, 2, 3], hidden: { value: 1, visibility: 'server' } }, tags: ['x', 'y'] },
+        ...PARTS.slice(1)]));
+    const now = { ...PARTS[0], attributes: { a: 2, c: 'new', hidden: { value: 1, visibility: 'server' } }, tags: ['y', 'z'] };
+    assert.deepEqual(editOf([now], [], scene), { entities: [], removed: [], created: [],
+        given: [{ id: 1, attributes: { a: 2, c: 'new' }, tags: ['z'] }], lost: [{ id: 1, attributes: { b: [1, 2, 3] }, tags: ['x'] }] });
+    const other = { ...PARTS[1], tags: ['t'] };
+    assert.deepEqual(editOf([other], [], scene).given, [{ id: other.id, attributes: {}, tags: ['t'] }], 'the world knows whether it is there');
+    assert.equal(editOf([{ ...now, attributes: { a: 2, c: 'new', hidden: 1 } }], [], scene), null, 'everybody sees it now');
+});
+
+// The worker itself, with a scope and a clock of the test.
+test('what is edited before the world stands is done when it does', async () => {
+    registerHooks({ resolve: (name, context, next) => name.endsWith('core.wasm?url')
+        ? { url: 'data:text/javascript,export default "core.wasm"', shortCircuit: true } : next(name, context) });
+    const told = [];
+    let hear = () => undefined;
+    const kept = [globalThis.self, globalThis.fetch, globalThis.setInterval];
+    globalThis.self = { postMessage: (message) => told.push(message), addEventListener: (_, listener) => { hear = (data) => listener({ data }); } };
+    globalThis.fetch = async () => new Response(readFileSync(wasm), { headers: { 'content-type': 'application/wasm' } });
+    globalThis.setInterval = () => 0;
+    const { port1, port2 } = new MessageChannel();
+    try {
+        await import('../../web/src/studio/play/play.worker.ts');
+        const files = new Map([['place.json', encoder.encode('{"format": 1, "name": "Edited"}')], ['scene.json', sceneOf(PARTS)]]);
+        hear({ type: 'start', place: { files, compiled: null }, name: 'ada', placeId: '', port: port1 });
+        const fresh = { ...PARTS[0], id: 9 };
+        hear({ type: 'apply', diff: { edit: editOf([fresh]) } });
+        hear({ type: 'apply', diff: { edit: { entities: [{ ...fresh, bounce: 3 }], removed: [] } } });
+        hear({ type: 'apply', diff: { edit: { entities: [{ ...fresh, id: 10 }], removed: [] } } });
+        for (let i = 0; i < 500 && !told.some(({ type }) => type === 'whole'); i++) {
+            await new Promise((done) => setTimeout(done, 10));
+        }
+        assert.deepEqual(told.map(({ type }) => type), ['started', 'applied', 'applied', 'whole'], 'the first is there, the last is not');
+        assert.equal(told[1].isRemade, false);
+    } finally {
+        [globalThis.self, globalThis.fetch, globalThis.setInterval] = kept;
+        port1.close();
+        port2.close();
+    }
+});
+
 test('a part moves while it is played; the next new world has it there too', async () => {
     const core = await loadCore(wasm);
     const files = new Map([
@@ -404,6 +455,8 @@ test('a part moves while it is played; the next new world has it there too', asy
     const moved = sceneOf(PARTS.map((part) => (part.id === 1 ? floor : part)));
     assert.equal(link.applyHere({ edit: editOf([floor]) }), true, 'the world goes on');
     assert.equal(link.applyHere({ edit: { entities: [{ ...floor, id: 9 }], removed: [] } }), false, 'there is none');
+    assert.equal(link.applyHere({ edit: editOf([{ ...floor, id: 9 }]) }), true, 'a new one');
+    assert.equal(link.applyHere({ edit: { entities: [{ ...floor, id: 9, colour: '#ff0000' }], removed: [] } }), true, 'it is there now');
     assert.equal(link.applyHere({ files: { 'ServerScriptService/Main.lua': 'print("two")\n' } }), true, 'a reload');
     const before = decoder.decode(world.scene());
     const again = { files: { 'place.json': '{"format": 1, "name": "Again"}', 'scene.json': decoder.decode(moved) } };

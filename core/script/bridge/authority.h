@@ -92,6 +92,16 @@ void authority_set_rewind(Authority *authority, AuthorityRewind rewind, void *us
 // --- what the owner spawned itself ---------------------------------------------------------------
 // Once; STATUS_NOT_FOUND, and as attribute_table_set_name.
 MUST_USE Status authority_set_name(Authority *authority, uint64_t net_id, Text name);
+// Spawns what a prefab without a script describes, which may be none of the place's and have no
+// name. It is not kept.
+MUST_USE Status authority_spawn_own(Authority *authority, const Prefab *prefab, Vec3 position,
+                                    uint64_t *out);
+
+// Whether a script may have asked for entities of a name or with a tag since the world began: then
+// it may rely on what it found. Yes too often, never no too often.
+typedef enum AuthorityAsked { AUTHORITY_ASKED_NAME, AUTHORITY_ASKED_TAG } AuthorityAsked;
+#define AUTHORITY_ASKED_BITS 4096
+bool authority_was_asked(const Authority *authority, AuthorityAsked what, Text text);
 
 // How something looks now; paint_default for what is not there.
 Paint authority_paint(const Authority *authority, uint64_t net_id);

@@ -35,6 +35,7 @@ struct Authority {
     SoundTable sounds;
 
     SceneNames scene_names;
+    uint64_t asked[AUTHORITY_ASKED_BITS / 64];
 
     ScriptEvent *events;
     uint32_t event_count;

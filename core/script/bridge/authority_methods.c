@@ -41,9 +41,34 @@ static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo 
     return true;
 }
 
+// What scripts ask for is noted as one bit of few: to say yes too often does no harm.
+static uint64_t asked_bit(AuthorityAsked what, Text text)
+{
+    Hash64 hash = HASH64_INIT;
+    hash_u32(&hash, (uint32_t)what);
+    hash_bytes(&hash, text.data, text.bytes);
+    return hash.state % AUTHORITY_ASKED_BITS;
+}
+
+// The owner of the world looks for names too, when it stores and restores.
+static void note_asked(Authority *authority, AuthorityAsked what, Text text)
+{
+    const uint64_t bit = asked_bit(what, text);
+    if (authority->world.caller != 0) {
+        authority->asked[bit / 64] |= 1ull << (bit % 64);
+    }
+}
+
+bool authority_was_asked(const Authority *authority, AuthorityAsked what, Text text)
+{
+    const uint64_t bit = asked_bit(what, text);
+    return (authority->asked[bit / 64] >> (bit % 64) & 1) != 0;
+}
+
 // Net ids of the scene are below all others.
 static uint64_t method_find(ScriptWorld *world, Text name)
 {
+    note_asked(of(world), AUTHORITY_ASKED_NAME, name);
     const Authority *authority = of(world);
     WorldThing thing;
     uint64_t net_id = scene_names_find(&authority->scene_names, name, 0);
@@ -70,6 +95,7 @@ static uint64_t method_find(ScriptWorld *world, Text name)
 // Anchored parts first, as their net ids are the lowest.
 static uint32_t method_find_all(ScriptWorld *world, Text name, uint64_t *out, uint32_t max)
 {
+    note_asked(of(world), AUTHORITY_ASKED_NAME, name);
     const Authority *authority = of(world);
     WorldThing thing;
     uint32_t count = 0;
@@ -197,6 +223,7 @@ static bool method_tag_next(ScriptWorld *world, uint64_t net_id, uint32_t *index
 
 static uint32_t method_tagged(ScriptWorld *world, Text tag, uint64_t *out, uint32_t max)
 {
+    note_asked(of(world), AUTHORITY_ASKED_TAG, tag);
     const Authority *authority = of(world);
     uint32_t count = 0;
     uint32_t slot = attribute_table_tagged(&authority->attributes, tag, 0);

@@ -145,7 +145,9 @@ Status authority_keep_record(Authority *authority, Handle handle, Record **out)
 
 static Status keep_prefab(Authority *authority, const Prefab *prefab, uint64_t net_id)
 {
-    Status status = attribute_table_set_name(&authority->attributes, net_id, prefab->name);
+    Status status = prefab->name.bytes > 0
+                        ? attribute_table_set_name(&authority->attributes, net_id, prefab->name)
+                        : STATUS_OK; // a part that a creator adds may have none
     if (status == STATUS_OK) {
         status = attribute_table_set_paint(&authority->attributes, net_id, &prefab->paint,
                                            prefab->painted);
@@ -209,6 +211,13 @@ Status authority_spawn(ScriptWorld *world, Text name, Vec3 position, bool local,
     if (!vec3_is_finite(position)) {
         return STATUS_RANGE;
     }
+    const AuthorityThing thing = authority_thing(prefab, position, 0);
+    return authority_make(authority, &thing, prefab, out);
+}
+
+Status authority_spawn_own(Authority *authority, const Prefab *prefab, Vec3 position, uint64_t *out)
+{
+    ASSERT(prefab->script_path == NULL); // it would be kept until the next script phase
     const AuthorityThing thing = authority_thing(prefab, position, 0);
     return authority_make(authority, &thing, prefab, out);
 }

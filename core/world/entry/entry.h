@@ -31,8 +31,7 @@ typedef enum EntryType {
     ENTRY_PARAMETERS, // number: net id of an entity of the place, or name: a prefab; bytes: the new
                       // parameters of its script, JSON or none; staged for a reload
     ENTRY_UNSTAGE,    // what is staged for a reload is dropped
-    ENTRY_EDIT, // bytes: rows of patches (wire/patch.h): a creator changed anchored parts of the
-                // scene while it is played
+    ENTRY_EDIT, // a creator changed the scene while it is played; number: EntryEdit, what bytes are
     ENTRY_TYPE_COUNT
 } EntryType;
 
@@ -49,6 +48,15 @@ typedef enum EntryFlag {
     ENTRY_PACKED = 1 << 7, // SCRIPT: bytes are the rune of the entry before, packed; number: how
     ENTRY_FLAGS_ALL = (1 << 8) - 1
 } EntryFlag;
+
+// The number of an ENTRY_EDIT.
+typedef enum EntryEdit {
+    ENTRY_EDIT_ROWS,   // rows of patches (wire/patch.h): so it is from now on. Attributes and tags
+                       // in them are added to what there is
+    ENTRY_EDIT_LOST,   // rows with attributes and tags alone, which are no more
+    ENTRY_EDIT_CREATED // a new part: an entity of scene.json as its table has it in bytes
+                       // (place_doc.h)
+} EntryEdit;
 
 // The number of an ENTRY_SCRIPT: where the script runs. 0: as its service says.
 #define ENTRY_CONTEXT_SERVICE 0u

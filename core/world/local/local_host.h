@@ -66,8 +66,12 @@ MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
 //               applied; the rest is taken to be as it was. Of one that has a parent the pose is
 //               left alone
 //   "removed"   a list of ids
-// STATUS_NOT_FOUND: something in it is no anchored part of this world, or was removed before, and
-// the caller makes the world anew; what came before it is applied. The files are not changed.
+//   "given"     entities with those attributes and tags alone that are new or have another value
+//   "lost"      entities with those that are no more
+//   "created"   new anchored parts without a parent and a script
+// STATUS_NOT_FOUND: something in it is no anchored part of this world, or was removed before;
+// STATUS_LIMIT, STATUS_UNSUPPORTED, STATUS_EXISTS: see edit.c. The caller makes the world anew; what
+// came before it is applied. The files are not changed.
 MUST_USE Status local_host_edit(LocalHost *host, const char *json, size_t bytes, PlaceError *error);
 
 // A JSON object; every member is optional:

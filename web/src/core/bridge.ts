@@ -889,7 +889,7 @@ export class CoreWorld {
 
     // Poses, looks and part data of anchored parts, and parts that are removed, while they are played.
     // False: this cannot be done in place, and the world has to be made anew.
-    edit(diff: { entities?: object[]; removed?: number[] }): boolean {
+    edit(diff: { entities?: object[]; removed?: number[]; given?: object[]; lost?: object[]; created?: object[] }): boolean {
         const done = this.core.withText(JSON.stringify(diff), (at, bytes) =>
             this.raw.worldEdit(this.handle, at, bytes));
         if (done < 0) {

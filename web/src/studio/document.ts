@@ -647,7 +647,7 @@ export class StudioDocument {
     // The log does not say which transactions were one gesture: those that follow each other closely and do the same.
     private stepOf(now: Omit<Step, 'step'>, log: readonly Step[]): number {
         const last = log.at(-1);
-        const back = (seq: number): number => log.findLast((each) => each.seq === seq)?.step ?? 0;
+        const back = (seq: number): number => seq === 0 ? 0 : log.findLast((each) => each.seq === seq)?.step ?? 0;
         const isOn = last !== undefined && last.editor === now.editor && last.label === now.label && now.ms - last.ms <= GESTURE_MS &&
             (last.undone === 0) === (now.undone === 0) && back(last.undone) === back(now.undone);
         return isOn ? last.step : now.seq;

@@ -12,6 +12,7 @@ import { StudioDocument } from './document.ts';
 import { Files } from './files.ts';
 import { Link } from './link.ts';
 import { Shell } from './panels/shell.tsx';
+import { type PastPage, readPast } from './past.ts';
 import type { Schema } from './schema.ts';
 import { Studio } from './state.ts';
 import { words } from './words_studio.ts';
@@ -22,9 +23,6 @@ declare global {
         studio?: Studio; // for tests and the console
     }
 }
-
-const PAGE_ROWS = 200; // the most that the server gives at once
-const PAGES = 4;
 
 const root = element('studio', HTMLDivElement);
 
@@ -46,26 +44,10 @@ async function loadModule(): Promise<WebAssembly.Module> {
     return WebAssembly.compile(await answer.arrayBuffer());
 }
 
-interface Done {
-    seq: number;
-    editor: number;
-    label: string;
-    time: string;
-    undone: number;
-}
-
 // What was done before this page was loaded, so that it can still be undone.
 async function remember(doc: StudioDocument, place: string): Promise<void> {
-    const seq = doc.seq();
-    const ops: Done[] = [];
-    for (let from: number | null = Math.max(0, seq - PAGES * PAGE_ROWS), page = 0; from !== null && from < seq && page < PAGES; page++) {
-        const path: string = `/api/places/${encodeURIComponent(place)}/ops?from=${from}&limit=${PAGE_ROWS}`;
-        const got: { ops: Done[]; next: number | null } = await get<{ ops: Done[]; next: number | null }>(path)
-            .catch(() => ({ ops: [], next: null }));
-        ops.push(...got.ops);
-        from = got.next;
-    }
-    doc.remember(ops.filter((each) => each.seq <= seq).map(({ time, ...step }) => ({ ...step, ms: Date.parse(time) })));
+    doc.remember(await readPast(doc.seq(), (from, limit) =>
+        get<PastPage>(`/api/places/${encodeURIComponent(place)}/ops?from=${from}&limit=${limit}`).catch(() => ({ ops: [], next: null }))));
 }
 
 async function start(place: string): Promise<void> {

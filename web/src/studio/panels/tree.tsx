@@ -125,7 +125,9 @@ export function Tree({ studio }: { studio: Studio }): JSX.Element {
             element.scrollTop = at * ROW_PIXELS - element.clientHeight / 2;
         }
     }, [at, selected]);
-    const first = Math.max(0, Math.floor(top / ROW_PIXELS) - SPARE_ROWS);
+    // The list may have become shorter than where one had scrolled to: a search found few.
+    const end = rows.length - Math.ceil(high / ROW_PIXELS);
+    const first = Math.max(0, Math.min(Math.floor(top / ROW_PIXELS), end) - SPARE_ROWS);
     const shown = rows.slice(first, Math.min(first + Math.ceil(high / ROW_PIXELS) + 2 * SPARE_ROWS, first + 96));
     const toggle = (id: number, isOpen: boolean): void => {
         const next = new Set(open);

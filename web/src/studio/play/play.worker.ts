@@ -30,7 +30,8 @@ let startMs = 0;
 let isIn = false; // the player is in the world
 let numbersMs = 0;
 let assets: Asset[] = [];
-let applied: Promise<void> = Promise.resolve();
+let turn: Promise<void> = Promise.resolve(); // the start, and what is applied after it: one after the other
+let isPaused = false;
 const lines: LogLine[] = [];
 
 const loop = new ClientLoop((message: FromWorker, transfer: Transferable[] = []) => {
@@ -123,6 +124,7 @@ async function start({ place, name, placeId, port }: Extract<ToPlay, { type: 'st
     }
     tell({ type: 'started', loadMs: performance.now() - startMs });
     link = new LocalLink(core, world, files, name, (message) => screen?.postMessage(message));
+    link.isPaused = isPaused;
     link.onLeave = () => tell({ type: 'left' });
     listen(port);
     loop.setLink(link, core);
@@ -175,7 +177,7 @@ async function apply(diff: PlayDiff): Promise<void> {
 scope.addEventListener('message', ({ data }) => guarded(() => {
     switch (data.type) {
         case 'start':
-            start(data).catch((error: unknown) => tell({ type: 'failed', message: String(error) }));
+            turn = start(data).catch((error: unknown) => tell({ type: 'failed', message: String(error) }));
             break;
         case 'screen':
             listen(data.port);
@@ -185,11 +187,12 @@ scope.addEventListener('message', ({ data }) => guarded(() => {
             screen?.postMessage({ type: 'assets', assets } satisfies FromWorker);
             break;
         case 'apply':
-            applied = applied.then(() => apply(data.diff)); // one after the other
+            turn = turn.then(() => apply(data.diff));
             break;
         case 'pause':
+            ({ isPaused } = data);
             if (link !== null) {
-                link.isPaused = data.isPaused;
+                link.isPaused = isPaused;
             }
             break;
     }

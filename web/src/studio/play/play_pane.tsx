@@ -17,7 +17,7 @@ import { consoleLog, type LineTables } from './console.ts';
 import { ConsoleList } from './console_list.tsx';
 import './play.css';
 import type { PlayPlace } from './play_channel.ts';
-import { PlayedScene, type SceneEdit } from './scene_edit.ts';
+import { isEmpty, PlayedScene, type SceneEdit } from './scene_edit.ts';
 import { ServerConsole } from './server_console.ts';
 import { ScriptBridge } from './script_bridge.ts';
 import { words } from './words_play.ts';
@@ -163,7 +163,7 @@ class Run {
         this.isBusy = true;
         try {
             const edit = this.takeEdit();
-            if (edit !== null && edit.entities.length + edit.removed.length > 0) {
+            if (edit !== null && !isEmpty(edit)) {
                 this.bridge.applyDiff({ edit });
             }
             if (this.isMore || this.isSceneOther) {
