@@ -191,6 +191,11 @@ test('a template for everybody; three pupils play together in one of their place
     await checkAccessible(anna.page, 'the class of a pupil, phone');
     assert.ok(await fits(anna.page), 'nothing is cut off for a pupil');
     await shot(anna.page, 'pupil_phone');
+    const own = await anna.page.evaluate(async () => (await (await fetch('/api/me/places')).json()).places[0].place_id);
+    await anna.go(`/create/${own}`);
+    await anna.page.waitForSelector('#visibility');
+    assert.deepEqual(await anna.page.locator('#visibility option').allTextContents(), ['Only you and your teacher', 'Your class']);
+    assert.equal(await anna.page.inputValue('#visibility'), 'unlisted');
     for (const pupil of [anna, bert, eve]) {
         await pupil.go(classAt);
         await pupil.page.click('a[aria-label*="by Anna"]');

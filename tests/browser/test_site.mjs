@@ -34,7 +34,7 @@ async function openPage(viewport, options = {}) {
     const complaints = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (line) => {
-        if (line.type() === 'error' && !/status of 40[0134]/.test(line.text())) {
+        if (line.type() === 'error' && !/status of (40[0134]|429)/.test(line.text())) {
             complaints.push(line.text());
         }
     });
@@ -220,6 +220,11 @@ test('an account has favourites, a private world with a link, and may report', a
     assert.equal(await register(page, 'grace'), 200);
     await page.reload();
     await page.waitForSelector('.who:has-text("grace")');
+    await page.route('**/favourite', (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '120' },
+        json: { error: { code: 'too_many', message: 'Too many requests.' } } }));
+    await page.click('button:has-text("Favourite")');
+    await page.waitForSelector('.opinion:has-text("Too many requests. Try again in 2 min.")');
+    await page.unroute('**/favourite');
     await page.click('button:has-text("Favourite")');
     await page.waitForSelector('button[aria-pressed=true]:has-text("A favourite")');
     await page.click('button:has-text("I like it")');
@@ -438,6 +443,31 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     await page.click('a:has-text("See its page")');
     await page.waitForSelector('.cover .large, .cover img.thumbnail');
     assert.equal(await page.locator('.strip li').count(), 2, 'the thumbnail and the screenshot');
+    // Versions that are or were live, newest first.
+    const place = decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1));
+    const versions = () => page.locator('.version').evaluateAll((rows) => rows.map((row) =>
+        [...row.querySelectorAll('strong, .badge, p')].map((part) => part.textContent).join(' ')));
+    await page.waitForSelector('.version');
+    assert.deepEqual(await versions(), ['Version r2 the second one', 'Version r1 live the first one']);
+    await shot(page, 'versions');
+    // Many: five, then all that came, then the next page of them.
+    await page.route('**/revisions?live=1**', (route) => {
+        const from = /after=r(\d+)/.exec(route.request().url())?.[1] ?? 31;
+        const numbers = Array.from({ length: Math.min(20, from - 1) }, (_, at) => from - 1 - at);
+        return route.fulfill({ json: { next: numbers.at(-1) > 1 ? `r${numbers.at(-1)}` : null, revisions:
+            numbers.map((number) => ({ revision_id: `r${number}`, notes: `the ${number}th`, created_at: '2026-11-18T10:00:00Z',
+                bytes: 10, live: number === 30 })) } });
+    });
+    await go(`/place/${encodeURIComponent(place)}`);
+    for (const count of [5, 20, 30]) {
+        await until(`${count} versions`, async () => await page.locator('.version').count() === count);
+        if (count < 30) {
+            await page.click('button[aria-label="Show more versions"]');
+        }
+    }
+    assert.deepEqual((await versions()).slice(18, 22), [12, 11, 10, 9].map((number) => `Version r${number} the ${number}th`));
+    assert.equal(await page.locator('button[aria-label="Show more versions"]').count(), 0);
+    await page.unroute('**/revisions?live=1**');
     // A copy of a place whose files may be read.
     await go('/place/place_island');
     await page.click('button:has-text("Make your own from it")');

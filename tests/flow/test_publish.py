@@ -116,7 +116,26 @@ def test_publish_revisions(program, places, folder):
         audit = up.good("GET", "/admin/audit", who="boss")
         check([row["detail"].split()[-1] for row in audit["audit"] if row["action"] == "channel"]
               == ["revision=1", "revision=2", "revision=1"], audit)
-        # All of them, newest first, in pages; others see the live one.
+        # All of them, newest first, in pages; others see those that are or were live.
+        up.publish("ann", first, place, channel="beta", notes="a secret beta")
+        up.publish("ann", second, place, notes="of no channel")
+        for who, query in ((None, ""), ("ann", "live=1&")):
+            path = f"/api/places/{place}/revisions?{query}limit="
+            rows = up.good("GET", f"{path}5", who=who)
+            check([(row["revision_id"], row["notes"], row["live"], row["was_live"])
+                   for row in rows["revisions"]]
+                  == [("r2", "twice", False, True), ("r1", "something new", True, True)]
+                  and rows["next"] is None, rows)
+            check("beta\": true" not in json.dumps(rows) and "secret" not in json.dumps(rows), rows)
+            rows = up.good("GET", f"{path}1", who=who)
+            check(len(rows["revisions"]) == 1 and rows["next"] == "r2", rows)
+            rows = up.good("GET", f"{path}1&after=r2", who=who)
+            check(rows["revisions"][0]["revision_id"] == "r1" and rows["next"] is None, rows)
+        check(up.ask("GET", f"/api/places/{place}/revisions?live=2")[0] == 400, "live=2")
+        check(up.ask("GET", f"/api/places/{place}/revisions/r2")[0] == 404, "its page")
+        up.good("POST", f"/api/places/{place}/channels/beta", {"revision_id": None}, "ann")
+        for revision in ("r3", "r4"):
+            up.good("DELETE", f"/api/places/{place}/revisions/{revision}", who="ann")
         rows = up.good("GET", f"/api/places/{place}/revisions?limit=1", who="ann")
         check([row["revision_id"] for row in rows["revisions"]] == ["r2"] and rows["next"] == "r2",
               rows)
@@ -125,7 +144,7 @@ def test_publish_revisions(program, places, folder):
               rows)
         rows = up.good("GET", f"/api/places/{place}/revisions")["revisions"]
         check([(row["revision_id"], row["sha256"], row["job_id"]) for row in rows]
-              == [("r1", None, None)], rows)
+              == [("r2", None, None), ("r1", None, None)], rows)
         # What was sent is what is given.
         for revision, data in (("r1", first), ("r2", second)):
             status, headers, body = up.raw("GET", f"/api/places/{place}/package?revision={revision}",

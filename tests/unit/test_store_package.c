@@ -106,6 +106,38 @@ TEST(revisions_are_numbered_and_only_ready_ones_get_a_channel)
     fixture_end(&fixture);
 }
 
+TEST(revisions_that_were_live_stay_known)
+{
+    StoreFixture fixture;
+    REQUIRE(fixture_begin(&fixture));
+    StorePackage package = package_of("obby", 7);
+    static StoreRevision live[4];
+    uint32_t count = 9;
+    CHECK_OK(store_package_make(fixture.store, &package, 2));
+    for (uint8_t i = 1; i <= 3; i++) {
+        StoreRevision revision = revision_of("obby", i, MIB);
+        CHECK_OK(store_revision_add(fixture.store, &revision, 10 * MIB));
+        CHECK_OK(store_revision_end(fixture.store, "obby", i, STORE_REVISION_READY, "kept"));
+    }
+    CHECK_OK(store_channel_set(fixture.store, "obby", STORE_LIVE, 3, 50, NULL));
+    CHECK_OK(store_channel_set(fixture.store, "obby", STORE_BETA, 1, 50, NULL));
+    CHECK_OK(store_revisions_live(fixture.store, "obby", 3, STORE_REVISION_ALL, live, 4, &count));
+    CHECK(count == 1 && live[0].revision == 3 && live[0].was_live);
+    CHECK_TEXT(live[0].reason, "");
+    // The beta was not live, until it is. What was is known of also when nothing is.
+    CHECK_OK(store_channel_set(fixture.store, "obby", STORE_LIVE, 1, 50, NULL));
+    CHECK_OK(store_channel_set(fixture.store, "obby", STORE_LIVE, 0, 50, NULL));
+    CHECK_OK(store_revisions_live(fixture.store, "obby", 0, STORE_REVISION_ALL, live, 4, &count));
+    CHECK(count == 2 && live[0].revision == 3 && live[1].revision == 1);
+    CHECK_OK(store_revisions_live(fixture.store, "obby", 0, 3, live, 4, &count));
+    CHECK(count == 1 && live[0].revision == 1 && live[0].was_live);
+    // The one that is live is there even if a program made it live that did not note that.
+    CHECK_OK(store_revisions_live(fixture.store, "obby", 2, STORE_REVISION_ALL, live, 4, &count));
+    CHECK(count == 3 && live[1].revision == 2 && !live[1].was_live);
+    CHECK_TEXT(live[1].reason, "kept");
+    fixture_end(&fixture);
+}
+
 TEST(an_account_pays_for_each_blob_of_a_package_once)
 {
     StoreFixture fixture;

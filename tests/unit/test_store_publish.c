@@ -118,6 +118,10 @@ TEST(a_build_that_ends_goes_to_its_channel)
     CHECK_INT(found.live, 3);
     CHECK_OK(store_blob_used(fixture.store, "obby", STORE_BLOB_PICTURE, 0, &blob));
     CHECK_INT(blob.hash[0], 103);
+    for (uint32_t i = 1; i <= 3; i++) { // the second one never was
+        CHECK_OK(store_revision_find(fixture.store, "obby", i, &kept));
+        CHECK(kept.was_live == (i != 2));
+    }
     // Rolling back shows the old picture again.
     CHECK_OK(store_channel_set(fixture.store, "obby", STORE_LIVE, 1, 100, NULL));
     CHECK_OK(store_blob_used(fixture.store, "obby", STORE_BLOB_PICTURE, 0, &blob));

@@ -5,6 +5,7 @@
 #include "server/control/order/rights.h"
 #include "server/net/http_file.h"
 #include "server/serve/http/http_routes.h"
+#include "server/serve/http/time_text.h"
 #include "server/serve/people/pupil_name.h"
 #include "server/serve/place/places.h"
 #include "server/store/people/store_person.h"
@@ -27,7 +28,8 @@ typedef struct About {
     char title[STORE_TITLE_BYTES], summary[PAGE_SUMMARY_BYTES];
     char path[PATH_BYTES], picture[PATH_BYTES];
     char description[STORE_DESCRIPTION_BYTES], creator[STORE_SHOWN_BYTES];
-    char version[16], notes[STORE_NOTES_BYTES];
+    PageVersion versions[PAGE_VERSIONS];
+    uint32_t version_count;
 } About;
 
 // --- the file -----------------------------------------------------------------------------------
@@ -123,8 +125,8 @@ static void send_page(const Serve *serve, HttpRequest *request, HttpResponse *re
                      .embed_origins = is_game ? serve->config.embed_origins : NULL,
                      .description = about->description,
                      .creator = about->creator,
-                     .version = about->version,
-                     .notes = about->notes};
+                     .versions = about->versions,
+                     .version_count = about->version_count};
     if (page != NULL) {
         send_written(request, response, page, bytes, &head);
     } else {
@@ -152,23 +154,41 @@ void serve_send_content(HttpRequest *request, HttpResponse *response, const char
 
 // --- what it is about ---------------------------------------------------------------------------
 
+_Static_assert(sizeof((PageVersion *)0)->notes == STORE_NOTES_BYTES, "notes are copied whole");
+
+static void tell_versions(Store *store, const StorePackage *package, About *about)
+{
+    StoreRevision *revisions = malloc(PAGE_VERSIONS * sizeof *revisions);
+    uint32_t count = 0;
+    if (revisions != NULL &&
+        store_revisions_live(store, package->package_id, package->live, STORE_REVISION_ALL,
+                             revisions, PAGE_VERSIONS, &count) == STATUS_OK) {
+        about->version_count = count;
+    }
+    for (uint32_t i = 0; i < about->version_count; i++) {
+        PageVersion *version = &about->versions[i];
+        char time[TIME_TEXT_BYTES];
+        time_text(revisions[i].created_unix_ms, time);
+        time[strcspn(time, "T")] = '\0';
+        snprintf(version->name, sizeof version->name, "r%u", revisions[i].revision);
+        snprintf(version->day, sizeof version->day, "%.15s", time);
+        memcpy(version->notes, revisions[i].notes, sizeof version->notes);
+    }
+    free(revisions);
+}
+
 // Who made it and what is new, for those without JavaScript.
 static void tell_more(const Serve *serve, const StorePackage *package, About *about)
 {
     Store *store = serve->store;
     StoreAccount account;
-    StoreRevision revision;
     if (package->owner_id != STORE_BUILT_IN_ACCOUNT &&
         store_account_find(store, package->owner_id, &account) == STATUS_OK) {
         pupil_name_hide(serve, NULL, &account);
         snprintf(about->creator, sizeof about->creator, "%s",
                  account.shown_name[0] != '\0' ? account.shown_name : account.name);
     }
-    if (package->live != 0 &&
-        store_revision_find(store, package->package_id, package->live, &revision) == STATUS_OK) {
-        snprintf(about->version, sizeof about->version, "r%u", package->live);
-        memcpy(about->notes, revision.notes, sizeof about->notes);
-    }
+    tell_versions(store, package, about);
 }
 
 // Of a place that anybody may see; else nothing is told.

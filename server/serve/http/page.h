@@ -23,9 +23,17 @@ void serve_send_content(HttpRequest *request, HttpResponse *response, const char
 
 // --- page_head.c: the text of a head ------------------------------------------------------------
 #define PAGE_SUMMARY_BYTES 241
-// What is written into a page at most: a description of 8 KiB, each byte of which may become six,
-// and everything else.
-#define PAGE_HEAD_BYTES (80u << 10)
+// What is written into a page at most: a description of 8 KiB and the notes of PAGE_VERSIONS
+// versions, each byte of which may become six, and everything else.
+#define PAGE_HEAD_BYTES (144u << 10)
+#define PAGE_VERSIONS   5
+
+// A version of a place that is or was live.
+typedef struct PageVersion {
+    char name[16];    // "r3"
+    char day[16];     // "2026-11-18"
+    char notes[2001]; // what is new in it
+} PageVersion;
 
 // Texts are anybody's; "" is none.
 typedef struct PageHead {
@@ -39,8 +47,8 @@ typedef struct PageHead {
     // For those without JavaScript:
     const char *description; // Markdown, shown as text
     const char *creator;
-    const char *version; // the live revision: "r3"
-    const char *notes;   // what is new in it
+    const PageVersion *versions; // newest first
+    uint32_t version_count;
     // For those without JavaScript, in place of what page_body_write says; NULL: none. Pages that
     // have it may have forms, which must name their origin: "no-referrer" keeps browsers from it.
     const ByteWriter *content;

@@ -105,9 +105,15 @@ void page_body_write(const PageHead *head, ByteWriter *out)
     const char *summary = has_text(head->summary) ? head->summary : SITE_SUMMARY;
     put_line(out, "<p class=\"about written\">",
              has_text(head->description) ? head->description : summary, "</p>\n");
-    if (has_text(head->version)) {
-        put_line(out, "<h2>Versions</h2>\n<p>", head->version, "");
-        put_line(out, has_text(head->notes) ? ": " : "", head->notes, "</p>\n");
+    if (head->version_count > 0) {
+        html_put(out, "<h2>Versions</h2>\n<ul>\n");
+        for (uint32_t i = 0; i < head->version_count; i++) {
+            const PageVersion *version = &head->versions[i];
+            put_line(out, "<li>", version->name, "");
+            put_line(out, " (", version->day, ")");
+            put_line(out, has_text(version->notes) ? ": " : "", version->notes, "</li>\n");
+        }
+        html_put(out, "</ul>\n");
     }
     html_put(out, "<p>Playing and finding places needs JavaScript; ");
     html_put(out, "<a href=\"/account\">your account</a> does not.</p>");

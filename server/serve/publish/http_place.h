@@ -111,7 +111,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     SERVE_LISTING_COUNTS
 #define SERVE_REVISION                                                                            \
     "revision_id state notes maker:any created_at bytes:integer sha256:any job_id:any reason:any "\
-    "live:boolean beta:boolean"
+    "live:boolean beta:boolean was_live:boolean"
 #define SERVE_PERSON "account:integer username role"
 
 #define SERVE_PLACE_ROUTES                                                                        \
@@ -147,8 +147,9 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
      .gives = "202 place_id revision_id job_id waits_for_approval:boolean", .fails = "404 409 429 507",                          \
      .summary = "Makes a revision from a .game file, and starts its build"},                      \
     {"GET", "/api/places/*/revisions", .handler = serve_get_revisions, .blocks = true,            \
-     .names = "place_id", .takes = "limit?:integer after?", .gives = "revisions:array next:any",  \
-     .fails = "404", .summary = "Its revisions, newest first; who may not read it sees the live one"},\
+     .names = "place_id", .takes = "limit?:integer after? live?",                                 \
+     .gives = "revisions:array next:any", .fails = "404",                                         \
+     .summary = "Its revisions, newest first; with live=1, and for who may not read it, those that are or were live"},\
     {"GET", "/api/places/*/revisions/*", .handler = serve_get_revision, .blocks = true,           \
      .names = "place_id revision_id", .gives = SERVE_REVISION, .fails = "404",                    \
      .summary = "One revision"},                                                                  \

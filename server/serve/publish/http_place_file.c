@@ -56,6 +56,8 @@ static void write_revision(Serve *serve, JsonWriter *json, const PlaceAsk *ask, 
     json_write_name(json, "beta");
     json_write_bool(json,
                     revision->revision == ask->package.beta && (ask->rights & RIGHT_TEST) != 0);
+    json_write_name(json, "was_live");
+    json_write_bool(json, revision->was_live || revision->revision == ask->package.live);
     json_write_object_end(json);
 }
 
@@ -74,29 +76,39 @@ static bool read_page(HttpRequest *request, HttpResponse *response, uint64_t *li
     return false;
 }
 
+static bool read_only_live(HttpRequest *request, HttpResponse *response, bool *only_live)
+{
+    const char *live = http_query(request, "live");
+    *only_live = live != NULL && strcmp(live, "1") == 0;
+    if (live == NULL || *only_live) {
+        return true;
+    }
+    http_fail(request, response, 400, "malformed", "live is 1, or not there");
+    return false;
+}
+
 void serve_get_revisions(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     PlaceAsk ask;
     uint64_t limit;
     uint32_t below, count = 0, shown = 0, last = 0;
+    bool only_live = false;
     if (!place_enter(serve, request, response, RIGHT_SEE, &ask) ||
-        !read_page(request, response, &limit, &below)) {
+        !read_page(request, response, &limit, &below) ||
+        !read_only_live(request, response, &only_live)) {
         return;
     }
     StoreRevision *revisions = malloc((limit + 1) * sizeof *revisions);
     http_keep(request, revisions);
-    const bool reads = (ask.rights & RIGHT_READ) != 0;
-    Status status = STATUS_OK;
-    if (revisions == NULL) {
-        status = STATUS_LIMIT;
-    } else if (reads) {
-        status = store_revisions(serve->store, ask.package.package_id, below, revisions,
-                                 (uint32_t)limit + 1, &count);
-    } else if (ask.package.live != 0 && ask.package.live < below) {
-        status =
-            store_revision_find(serve->store, ask.package.package_id, ask.package.live, revisions);
-        count = status == STATUS_OK;
+    const bool is_all = (ask.rights & RIGHT_READ) != 0 && !only_live;
+    const char *id = ask.package.package_id;
+    Status status = STATUS_LIMIT;
+    if (revisions != NULL && is_all) {
+        status = store_revisions(serve->store, id, below, revisions, (uint32_t)limit + 1, &count);
+    } else if (revisions != NULL) {
+        status = store_revisions_live(serve->store, id, ask.package.live, below, revisions,
+                                      (uint32_t)limit + 1, &count);
     }
     if (status != STATUS_OK) {
         place_refuse_store(request, response, status);

@@ -42,8 +42,9 @@ void serve_get_spell_module(void *user, HttpRequest *request, HttpResponse *resp
      .names = "spell_id", .access = ACCESS_ACCOUNT, .gives = SERVE_SPELL_PAGE,                    \
      .fails = "404 409 412", .summary = "Takes a spell out of the trash"},                        \
     {"GET", "/api/spells/*/revisions", .handler = serve_get_revisions, .blocks = true,            \
-     .names = "spell_id", .takes = "limit?:integer after?", .gives = "revisions:array next:any",  \
-     .fails = "404", .summary = "Its revisions, newest first; who may not read it sees the live one"},\
+     .names = "spell_id", .takes = "limit?:integer after? live?",                                 \
+     .gives = "revisions:array next:any", .fails = "404",                                         \
+     .summary = "Its revisions, newest first; with live=1, and for who may not read it, those that are or were live"},\
     {"GET", "/api/spells/*/revisions/*/manifest", .handler = serve_get_manifest, .blocks = true,  \
      .names = "spell_id revision_id", .gives = "application/json", .fails = "404",                \
      .summary = "Its manifest: whole for who may read it, else the players' part of the live one"},\

@@ -61,6 +61,9 @@ void package_row_write(Sql *sql, const StorePackage *package)
     listing_follow(sql, package);
 }
 
+// The reason of a ready revision that is or was live.
+static const char live_reason[] = "live";
+
 static bool take_revision(SqlRow *row, StoreRevision *out)
 {
     StoreRevision *revision = out;
@@ -78,6 +81,11 @@ static bool take_revision(SqlRow *row, StoreRevision *out)
     world_take_string(row, revision->job_id, sizeof revision->job_id);
     world_take_string(row, revision->reason, sizeof revision->reason);
     revision->created_unix_ms = sql_take_u64(row);
+    revision->was_live =
+        revision->state == STORE_REVISION_READY && strcmp(revision->reason, live_reason) == 0;
+    if (revision->was_live) {
+        memset(revision->reason, 0, sizeof revision->reason);
+    }
     return sql_take_checksum(row) && bytes == sizeof revision->package_hash &&
            revision->state >= STORE_REVISION_BUILDING && revision->state <= STORE_REVISION_FAILED;
 }
@@ -93,7 +101,7 @@ void revision_row_write(Sql *sql, const StoreRevision *revision)
     sql_put_bytes(&row, revision->package_hash, sizeof revision->package_hash);
     sql_put_u64(&row, revision->package_bytes);
     sql_put_string(&row, revision->job_id);
-    sql_put_string(&row, revision->reason);
+    sql_put_string(&row, revision->was_live ? live_reason : revision->reason);
     sql_put_u64(&row, revision->created_unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
@@ -134,6 +142,16 @@ Status revision_row_find(Sql *sql, const char *package_id, uint32_t number, Stor
     sql_put_string(&row, package_id);
     sql_put_u64(&row, number);
     FIND_ONE(row, take_revision, out);
+}
+
+void revision_note_live(Sql *sql, const char *package_id, uint32_t number)
+{
+    StoreRevision revision;
+    if (number != 0 && revision_row_find(sql, package_id, number, &revision) == STATUS_OK &&
+        revision.state == STORE_REVISION_READY && !revision.was_live) {
+        revision.was_live = true;
+        revision_row_write(sql, &revision);
+    }
 }
 
 static Status find_by_job(Sql *sql, const char *job_id, StoreRevision *out)
@@ -210,24 +228,42 @@ Status store_packages_of(Store *store, uint64_t account, const char *after, Stor
     return list_packages(store, SQL_PACKAGE_LIST, account, after, out, max, count);
 }
 
-Status store_revisions(Store *store, const char *package_id, uint32_t below, StoreRevision *out,
-                       uint32_t max, uint32_t *count)
+static Status list_revisions(Store *store, SqlRow *row, StoreRevision *out, uint32_t *count)
 {
     uint64_t damaged = 0;
     *count = 0;
-    store_read_begin(store);
-    SqlRow row = sql_open(store->reader, SQL_REVISION_LIST, TABLE_NONE);
-    sql_put_string(&row, package_id);
-    sql_put_u64(&row, below);
-    sql_put_u64(&row, max);
-    while (sql_next(&row)) {
-        if (take_revision(&row, &out[*count])) {
+    while (sql_next(row)) {
+        if (take_revision(row, &out[*count])) {
             *count += 1;
         } else {
             damaged += 1;
         }
     }
     return store_read_end(store, STATUS_OK, damaged);
+}
+
+Status store_revisions(Store *store, const char *package_id, uint32_t below, StoreRevision *out,
+                       uint32_t max, uint32_t *count)
+{
+    store_read_begin(store);
+    SqlRow row = sql_open(store->reader, SQL_REVISION_LIST, TABLE_NONE);
+    sql_put_string(&row, package_id);
+    sql_put_u64(&row, below);
+    sql_put_u64(&row, max);
+    return list_revisions(store, &row, out, count);
+}
+
+Status store_revisions_live(Store *store, const char *package_id, uint32_t live, uint32_t below,
+                            StoreRevision *out, uint32_t max, uint32_t *count)
+{
+    store_read_begin(store);
+    SqlRow row = sql_open(store->reader, SQL_REVISION_LIST_LIVE, TABLE_NONE);
+    sql_put_string(&row, package_id);
+    sql_put_u64(&row, below);
+    sql_put_string(&row, live_reason);
+    sql_put_u64(&row, live);
+    sql_put_u64(&row, max);
+    return list_revisions(store, &row, out, count);
 }
 
 Status store_revisions_building(Store *store, StoreRevisionSink sink, void *user)
@@ -586,6 +622,8 @@ static Status channel_set(Store *store, Sql *sql, void *user)
     package.updated_unix_ms = call->now;
     package_row_write(sql, &package);
     if (call->channel == STORE_LIVE) {
+        revision_note_live(sql, call->package_id, call->before);
+        revision_note_live(sql, call->package_id, call->number);
         package_show_thumbnail(sql, call->package_id, call->number);
     }
     return STATUS_OK;

@@ -86,6 +86,7 @@ typedef struct StoreRevision {
     char job_id[STORE_JOB_BYTES];
     // Why it failed; while it is building, the channel that it goes to then: "live", "beta" or "".
     char reason[STORE_NOTES_BYTES];
+    bool was_live; // the channel live names it, or did
     uint64_t created_unix_ms;
 } StoreRevision;
 
@@ -124,6 +125,11 @@ MUST_USE Status store_revision_by_job(Store *store, const char *job_id, StoreRev
 // Newest first, those below that number.
 MUST_USE Status store_revisions(Store *store, const char *package_id, uint32_t below,
                                 StoreRevision *out, uint32_t max, uint32_t *count);
+// Of these, those that were ever live; `live` is the one that is. (Whatever was live only before
+// the store noted it is missing.)
+MUST_USE Status store_revisions_live(Store *store, const char *package_id, uint32_t live,
+                                     uint32_t below, StoreRevision *out, uint32_t max,
+                                     uint32_t *count);
 // Those whose build has not ended, oldest first. The sink must not call the store.
 typedef void (*StoreRevisionSink)(void *user, const StoreRevision *revision);
 MUST_USE Status store_revisions_building(Store *store, StoreRevisionSink sink, void *user);

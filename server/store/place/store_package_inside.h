@@ -10,6 +10,9 @@ void package_row_write(Sql *sql, const StorePackage *package);
 Status package_make_in(Sql *sql, StorePackage *package, uint32_t count_max);
 Status revision_row_find(Sql *sql, const char *package_id, uint32_t number, StoreRevision *out);
 void revision_row_write(Sql *sql, const StoreRevision *revision);
+// It is live, or was until now. The one that was is noted too: a program that did not note it may
+// have made it live.
+void revision_note_live(Sql *sql, const char *package_id, uint32_t number);
 Status revision_add_in(Sql *sql, StoreRevision *revision, uint64_t bytes_max);
 void revision_drop_failed(Sql *sql, const char *package_id); // all but the newest
 Status package_remove(Sql *sql, const char *package_id);     // as store_package_delete

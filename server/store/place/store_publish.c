@@ -124,6 +124,8 @@ static Status renew_package(Sql *sql, StoreBuilt *built, const char *channel)
     built->is_live = strcmp(channel, "live") == 0 && package.trashed_unix_ms == 0 &&
                      built->number > package.live;
     if (built->is_live) {
+        revision_note_live(sql, built->package_id, package.live);
+        revision_note_live(sql, built->package_id, built->number);
         package.live = built->number;
         package_unapprove(sql, &package);
         memcpy(built->channel, "live", sizeof "live");

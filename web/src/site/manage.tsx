@@ -138,6 +138,8 @@ function NextStep({ place, revisions, hasDraft, changed }: {
             {place.live === null && ready !== undefined && <button type="button" class="button"
                 onClick={() => void act(() => send('POST', `${base}/channels/live`, { revision_id: ready }))}>
                 {words.liveNow(ready)}</button>}
+            {place.live === null && ready === undefined && hasDraft && <a class="button"
+                href={`/studio/${encodeURIComponent(place.place_id)}`}>{words.studio}</a>}
             {place.live !== null && <button type="button" class="button"
                 onClick={() => void act(() => send('PATCH', base, { visibility: isPupil ? 'unlisted' : 'listed' }))}>
                 {isPupil ? words.classNow : words.listNow}</button>}

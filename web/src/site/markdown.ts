@@ -88,25 +88,34 @@ function paragraph(lines: string[]): JSX.Element {
         i === 0 ? inline(line, 0, true) : [h('br', null), ...inline(line, 0, true)]));
 }
 
-// Takes a block from the front of the lines.
-function takeBlock(lines: string[]): JSX.Element {
-    const first = lines.shift() ?? '';
+// The lines of a text, and the next one to be read. (Taking lines off the front of an array moves all others.)
+interface Reader {
+    lines: string[];
+    at: number;
+}
+
+function takeBlock(reader: Reader): JSX.Element {
+    const { lines } = reader;
+    const first = lines[reader.at++] ?? '';
     const heading = HEADING.exec(first);
     if (heading !== null) {
         const level = Math.min((heading[1] ?? '').length, HEADINGS.length);
         return h(HEADINGS[level - 1] ?? 'h5', null, inline(heading[2] ?? '', 0, true));
     }
     if (FENCE.test(first)) {
-        const end = lines.findIndex((line) => FENCE.test(line));
-        const code = lines.splice(0, end < 0 ? lines.length : end);
-        lines.shift();
+        const begin = reader.at;
+        while (reader.at < lines.length && !FENCE.test(lines[reader.at] ?? '')) {
+            reader.at++;
+        }
+        const code = lines.slice(begin, reader.at++);
         return h('pre', { tabIndex: 0 }, h('code', null, code.join('\n')));
     }
     const item = BULLET.test(first) ? BULLET : NUMBER.test(first) ? NUMBER : null;
     const taken = [first];
-    while (lines[0] !== undefined && lines[0].trim() !== '' &&
-        (item !== null ? item.test(lines[0]) : !isBlockStart(lines[0]))) {
-        taken.push(lines.shift() ?? '');
+    for (let line = lines[reader.at]; line !== undefined && line.trim() !== '' &&
+        (item !== null ? item.test(line) : !isBlockStart(line)); line = lines[reader.at]) {
+        taken.push(line);
+        reader.at++;
     }
     return item === null ? paragraph(taken) : h(item === BULLET ? 'ul' : 'ol', null,
         taken.map((line) => h('li', null, inline(line.replace(item, ''), 0, true))));
@@ -115,15 +124,16 @@ function takeBlock(lines: string[]): JSX.Element {
 export function renderMarkdown(text: string): JSX.Element[] {
     const lines = text.replace(/\r\n?/g, '\n').split('\n');
     const blocks: JSX.Element[] = [];
-    while (lines.length > 0 && blocks.length < BLOCKS_MAX) {
-        if ((lines[0] ?? '').trim() === '') {
-            lines.shift();
+    const reader = { lines, at: 0 };
+    while (reader.at < lines.length && blocks.length < BLOCKS_MAX) {
+        if ((lines[reader.at] ?? '').trim() === '') {
+            reader.at++;
         } else {
-            blocks.push(takeBlock(lines));
+            blocks.push(takeBlock(reader));
         }
     }
-    if (lines.length > 0) {
-        blocks.push(h('p', null, lines.join('\n'))); // far too many blocks: the rest as it is
+    if (reader.at < lines.length) {
+        blocks.push(h('p', null, lines.slice(reader.at).join('\n'))); // far too many blocks: the rest as it is
     }
     return blocks;
 }

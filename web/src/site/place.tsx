@@ -49,11 +49,15 @@ interface World {
 
 interface Revision {
     revision_id: string;
-    state: string;
     notes: string;
     created_at: string;
     bytes: number;
     live: boolean;
+}
+
+interface Revisions {
+    revisions: Revision[];
+    next: string | null;
 }
 
 interface Mine {
@@ -62,6 +66,8 @@ interface Mine {
     played: boolean;
 }
 
+const LIVE_REVISIONS = '/revisions?live=1&limit=20';
+const VERSIONS_FIRST = 5;
 const LIVE_MS = 5000; // how often the worlds are looked at, while somebody looks at the page
 
 // How long one request takes there and back, in milliseconds: the second, on a connection that is open.
@@ -290,16 +296,36 @@ function Gallery({ place, base }: { place: Place; base: string }): JSX.Element {
     );
 }
 
-function Versions({ revisions, mayRead, base }: {
-    revisions: Revision[]; mayRead: boolean; base: string;
+// Those that are or were live, newest first: a few, and more on demand.
+function Versions({ first, mayRead, base }: {
+    first: Revisions | null; mayRead: boolean; base: string;
 }): JSX.Element | null {
-    if (revisions.length === 0) {
+    const [rest, setRest] = useState<Revisions>({ revisions: [], next: null }); // what was asked for behind the first
+    const [shown, setShown] = useState(VERSIONS_FIRST);
+    const [said, setSaid] = useState('');
+    const all = [...first?.revisions ?? [], ...rest.revisions];
+    const next = rest.revisions.length > 0 ? rest.next : first?.next ?? null;
+    if (all.length === 0) {
         return null;
     }
+    const more = async (): Promise<void> => {
+        if (shown < all.length) {
+            setShown(all.length);
+            return;
+        }
+        try {
+            const answer = await get<Revisions>(`${base}${LIVE_REVISIONS}&after=${encodeURIComponent(next ?? '')}`);
+            setRest({ revisions: [...rest.revisions, ...answer.revisions], next: answer.next });
+            setShown(all.length + answer.revisions.length);
+            setSaid('');
+        } catch (cause) {
+            setSaid(messageOf(cause));
+        }
+    };
     return (
         <section>
             <h2>{words.versions}</h2>
-            <ul class="list">{revisions.map((revision) => (
+            <ul class="list">{all.slice(0, shown).map((revision) => (
                 <li key={revision.revision_id} class="version">
                     <strong>{words.version(revision.revision_id)}</strong>
                     {revision.live && <span class="badge">{words.isLive}</span>}
@@ -309,6 +335,9 @@ function Versions({ revisions, mayRead, base }: {
                         encodeURIComponent(revision.revision_id)}`}>{words.downloadFile}</a>}
                 </li>
             ))}</ul>
+            {(shown < all.length || next !== null) && <p><button type="button" class="button quiet"
+                aria-label={words.moreVersions} onClick={() => void more()}>{siteWords.more}</button></p>}
+            <p class="wrong" role="alert">{said}</p>
         </section>
     );
 }
@@ -410,8 +439,7 @@ export function PlacePage({ id, channel, session }: {
 }): JSX.Element {
     const base = `/api/places/${encodeURIComponent(id)}`;
     const loaded = useLoaded<Place>(base);
-    const revisions = useLoaded<{ revisions: Revision[] }>(`${base}/revisions?limit=20`).value?.revisions
-        .filter((revision) => revision.state === 'ready') ?? [];
+    const revisions = useLoaded<Revisions>(`${base}${LIVE_REVISIONS}`).value;
     const [reports, setReports] = useState(false);
     const [said, setSaid] = useState('');
     const place = loaded.value;
@@ -427,7 +455,7 @@ export function PlacePage({ id, channel, session }: {
         return <p role="status">{siteWords.loading}</p>;
     }
     const votes = liked(place);
-    const live = revisions.find((revision) => revision.live);
+    const live = revisions?.revisions.find((revision) => revision.live);
     const creator = place.creator;
     return (
         <article class="place">
@@ -450,7 +478,7 @@ export function PlacePage({ id, channel, session }: {
                 <Facts place={place} bytes={live?.bytes ?? null} />
             </section>
             <Worlds place={place} />
-            <Versions revisions={revisions} mayRead={place.rights.includes('read')} base={base} />
+            <Versions key={id} first={revisions} mayRead={place.rights.includes('read')} base={base} />
             <p class="end"><button type="button" class="button quiet" onClick={() => setReports(true)}>
                 {words.report}</button> <span role="status">{said}</span></p>
             {reports && <Report id={place.place_id} close={(text) => {

@@ -42,6 +42,7 @@ const english = {
     manage: 'Work on it',
     versions: 'Versions',
     version: (name: string) => `Version ${name}`,
+    moreVersions: 'Show more versions',
     isLive: 'live',
     pictures: 'Pictures',
     picture: (at: number, count: number) => `Picture ${at} of ${count}`,
