@@ -42,6 +42,7 @@
 #define NUMBERS_MAX   65536
 #define PEERS_EVERY   2 // of the seeds with several hosts
 #define LETTERS_MAX   8192
+#define DENSE_EVERY   3 // of the seeds on PostgreSQL
 
 typedef struct Hosts Hosts;
 typedef struct RealWorld RealWorld;
@@ -245,10 +246,10 @@ struct Hosts {
     bool has_peers;
     SigningKey keys[HOSTS_MAX]; // each has its own
     SimLetter *letters;
-    uint32_t letter_next;
+    uint64_t letter_first, letter_next;
     uint64_t cut_until_us[HOSTS_MAX][HOSTS_MAX]; // between two of them
     uint64_t down_until_us;                      // the database accepts nothing
-    uint64_t led, ended, outages;
+    uint64_t led, ended, outages, fences;
     bool has_calm_outage, has_calm_kill;
     uint64_t leases_lost, admitted_before, refused_before;
     // Scripts that change.
@@ -265,7 +266,7 @@ typedef struct HostsResult {
     uint64_t real_switches, hud_starts, settled_checks;
     uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
     uint64_t reload_counts[HOST_RELOAD_RESULT_COUNT];
-    uint64_t led, ended, outages; // with peers
+    uint64_t led, ended, outages, fences; // with peers
     PgSimCounts postgres;
 } HostsResult;
 HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose);

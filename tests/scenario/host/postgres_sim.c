@@ -69,7 +69,7 @@ struct pg_result {
 };
 
 static struct {
-    bool is_on, is_calm;
+    bool is_on, is_calm, is_dense;
     Rng *rng;
     uint64_t now_us, down_until_us;
     bool is_frozen; // while it is down: its backends live on
@@ -291,7 +291,7 @@ static void send_flight(PGconn *conn)
     if (is_instant()) {
         return;
     }
-    const uint32_t rarely = flight_commits(flight) ? 120 : 500;
+    const uint32_t rarely = (flight_commits(flight) ? 120u : 500u) / (sim.is_dense ? 8u : 1u);
     if (sim.now_us < sim.cut_until_us[conn->client] || chance(rarely)) { // it is lost
         flight_free(link->flight);
         link->flight = NULL;
@@ -406,12 +406,13 @@ const PgSimCounts *pg_sim_counts(void)
 
 // --- opening ------------------------------------------------------------------------------------
 
-void pg_sim_open(Rng *rng, uint32_t clients)
+void pg_sim_open(Rng *rng, uint32_t clients, bool is_dense)
 {
     ASSERT(clients <= CLIENTS_MAX);
     memset(&sim, 0, sizeof sim);
     sim.current = CLIENTS_MAX;
     sim.is_on = true;
+    sim.is_dense = is_dense;
     sim.rng = rng;
     server_open();
     for (uint32_t i = 0; i < clients; i++) {
