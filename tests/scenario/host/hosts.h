@@ -42,7 +42,7 @@
 #define NUMBERS_MAX   65536
 #define PEERS_EVERY   2 // of the seeds with several hosts
 #define LETTERS_MAX   8192
-#define DENSE_EVERY   3 // of the seeds on PostgreSQL
+#define DENSE_EVERY   2 // of the seeds on PostgreSQL
 
 typedef struct Hosts Hosts;
 typedef struct RealWorld RealWorld;

@@ -291,7 +291,9 @@ static void send_flight(PGconn *conn)
     if (is_instant()) {
         return;
     }
-    const uint32_t rarely = (flight_commits(flight) ? 120u : 500u) / (sim.is_dense ? 8u : 1u);
+    const uint32_t rarely = flight_commits(flight) ? (sim.is_dense ? 8 : 120)
+                            : sim.is_dense         ? 80
+                                                   : 500;
     if (sim.now_us < sim.cut_until_us[conn->client] || chance(rarely)) { // it is lost
         flight_free(link->flight);
         link->flight = NULL;
