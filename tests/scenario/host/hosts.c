@@ -763,7 +763,10 @@ HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose)
                           .led = hosts.led,
                           .ended = hosts.ended,
                           .outages = hosts.outages,
-                          .fences = hosts.fences};
+                          .fences = hosts.fences,
+                          .adds = hosts.adds,
+                          .adds_refused = hosts.adds_refused,
+                          .adds_unknown = hosts.adds_unknown};
     if (on_postgres) {
         result.postgres = *pg_sim_counts();
     }
