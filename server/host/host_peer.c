@@ -388,6 +388,7 @@ void host_peer_hear(Host *host, const HostPeerAsk *ask)
     if (ask->kind == PEER_PROBE) {
         answer.written_ms = written_ms(host);
         answer.refusal = host_lease_has_stopped(host) ? REFUSED_ENDING : REFUSED_NOT;
+        host->said_stopped = host->said_stopped || answer.refusal == REFUSED_ENDING;
         answered(host, ask->tag, &answer);
     } else if (ask->kind == PEER_CHECK) {
         HostPeer *peer = host_peer_find(host, ask->host_id, ask->boot);

@@ -292,7 +292,8 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     world->started_ns = host_now(host);
     world->looked_ns = world->started_ns;
     world->silent_ns = 0;
-    if (!world->wanted || host->lease_lost) {
+    if (!world->wanted || !host_lease_is_good(host)) {
+        world->fenced = !host_lease_is_good(host);
         enter(world, WORLD_DRAINING, DRAIN_MS);
         return;
     }

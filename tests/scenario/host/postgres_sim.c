@@ -548,6 +548,10 @@ void PQfinish(PGconn *conn)
         link->is_gone = true;
         // A kill -9 is heard of; a machine that is gone is not.
         link->loses_answer = link->loses_answer || (is_dying() && chance(3));
+        if (is_dying() && link->flight != NULL && sim.is_dense && chance(2)) {
+            sim.counts.late += 1; // what it said last arrives when others may have its worlds
+            link->arrives_us = sim.now_us + rng_below(sim.rng, 9000000);
+        }
     }
     flight_free(conn->open);
     flight_free(conn->answer);
