@@ -14,12 +14,14 @@ one or more substitutions:
 The lines marked `-` are the old text and must be found as whole lines, together and exactly once;
 the lines marked `+` replace them. To insert, repeat a neighbouring line in both. A substitution that
 does not match is an error that names it, so that no change is ever lost silently.
+
+`with: NAME` makes a substitution a part of another one before it: both are made, or neither.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HEADERS = ("name", "file", "why")
+HEADERS = ("name", "file", "why")  # and "with", which few have
 
 
 class SubstitutionError(Exception):
@@ -32,6 +34,7 @@ class Substitution:
     name: str = ""
     file: str = ""
     why: str = ""
+    whole: str = ""  # `with:`
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
 
@@ -71,9 +74,9 @@ def read_substitutions(path):
             continue
         else:
             key, colon, value = line.partition(":")
-            if not colon or key not in HEADERS or not found or found[-1].old:
+            if not colon or key not in (*HEADERS, "with") or not found or found[-1].old:
                 raise SubstitutionError(f"{where}: cannot read `{line}`")
-            setattr(found[-1], key, value.strip())
+            setattr(found[-1], "whole" if key == "with" else key, value.strip())
     for substitution in found:
         substitution.check()
     return found

@@ -284,6 +284,8 @@ struct Host {
     uint64_t peers_asked_ns;
     uint64_t peers_write_ns; // since when one is known to write while we cannot; 0: none is
     HostAsk asks[HOST_ASKS_MAX];
+    bool said_stopped;   // peers may end our row since
+    uint64_t ask_due_ns; // no open one is late before
     uint32_t ask_next;
     uint64_t ask_number;
     StoreHost own_load; // as the row has it

@@ -92,8 +92,9 @@ bool host_lease_has_stopped(const Host *host)
     return host->lease_lost && !is_running;
 }
 
-// Its renewals are refused, and nobody else has its name: others ended its row. What it held may be
-// theirs by now, so it begins anew: nothing that was said to or of the old boot counts for it.
+// Others have ended its row, or were told that its worlds have stopped and may end it any moment.
+// What it held may be theirs by now, so it begins anew: nothing that was said to or of the old boot
+// counts for it.
 static void begin_anew(Host *host)
 {
     if (host->config.remote || host->stopping || !host_lease_has_stopped(host)) {
@@ -101,8 +102,8 @@ static void begin_anew(Host *host)
     }
     host->config.outside.random(host->config.outside.user, host->config.boot,
                                 sizeof host->config.boot);
-    host_log(host, LOG_WARN, "host", "the row of this host was ended by others: it begins anew");
-    host->lease_lost = host->has_row = false;
+    host_log(host, LOG_WARN, "host", "others may have its worlds: this host begins anew");
+    host->lease_lost = host->has_row = host->said_stopped = false;
     host->renewed_ns = host->renew_next_ns = host->peers_write_ns = 0;
     host->writable_ns = host_now(host);
 }
@@ -121,8 +122,12 @@ void host_lease_answer(Host *host, const StoreCompletion *done)
         host->peers_write_ns = 0;
         host->renewed_ns = sent; // counted from before it was sent
         host->has_row = host->has_row || done->status == STATUS_OK;
-        host->lease_lost = !host->config.store_is_private && host_now(host) - sent > stop_ns(host);
         host->counts.renewals += 1;
+        if (host->said_stopped) {
+            begin_anew(host);
+            return;
+        }
+        host->lease_lost = !host->config.store_is_private && host_now(host) - sent > stop_ns(host);
         return;
     }
     host->counts.renewals_failed += 1;

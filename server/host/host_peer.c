@@ -122,13 +122,14 @@ static HostAsk *new_ask(Host *host, HostPeerKind kind)
     for (uint32_t i = 0; i < HOST_ASKS_MAX; i++) {
         const uint32_t at = host->ask_next++ % HOST_ASKS_MAX;
         if (!host->asks[at].is_open) {
+            const uint64_t wait_ms = kind == PEER_RUN ? HOST_RUN_MS : HOST_PEER_MS;
+            const uint64_t until_ns = host_now(host) + wait_ms * HOST_MS_NS;
             host->ask_number += 1;
-            host->asks[at] =
-                (HostAsk){.is_open = true,
-                          .kind = kind,
-                          .tag = host->ask_number << 16 | at,
-                          .until_ns = host_now(host) +
-                                      (kind == PEER_RUN ? HOST_RUN_MS : HOST_PEER_MS) * HOST_MS_NS};
+            host->asks[at] = (HostAsk){.is_open = true,
+                                       .kind = kind,
+                                       .tag = host->ask_number << 16 | at,
+                                       .until_ns = until_ns};
+            host->ask_due_ns = until_ns < host->ask_due_ns ? until_ns : host->ask_due_ns;
             return &host->asks[at];
         }
     }
@@ -387,6 +388,7 @@ void host_peer_hear(Host *host, const HostPeerAsk *ask)
     if (ask->kind == PEER_PROBE) {
         answer.written_ms = written_ms(host);
         answer.refusal = host_lease_has_stopped(host) ? REFUSED_ENDING : REFUSED_NOT;
+        host->said_stopped = host->said_stopped || answer.refusal == REFUSED_ENDING;
         answered(host, ask->tag, &answer);
     } else if (ask->kind == PEER_CHECK) {
         HostPeer *peer = host_peer_find(host, ask->host_id, ask->boot);
@@ -508,9 +510,19 @@ bool host_place_world(HostWorld *world)
 static void end_late_asks(Host *host)
 {
     const uint64_t now = host_now(host);
+    if (now < host->ask_due_ns) {
+        return;
+    }
+    host->ask_due_ns = UINT64_MAX;
     for (uint32_t i = 0; i < HOST_ASKS_MAX; i++) {
         if (host->asks[i].is_open && now >= host->asks[i].until_ns) {
             host_peer_answer(host, host->asks[i].tag, &(HostPeerAnswer){.result = PEER_SILENT});
+        }
+    }
+    for (uint32_t i = 0; i < HOST_ASKS_MAX; i++) { // also those that an answer has led to
+        const HostAsk *ask = &host->asks[i];
+        if (ask->is_open && ask->until_ns < host->ask_due_ns) {
+            host->ask_due_ns = ask->until_ns;
         }
     }
 }

@@ -243,6 +243,12 @@ void hosted_request_answer(HostWorld *world, uint32_t index, const StoreCompleti
         send_stored(world, request, done->ok, done->bytes, done->byte_count);
         return;
     }
+    if (done->status == STATUS_BLOCKED && done->is_unknown) { // who tries again may do it twice
+        static const char text[] = "it is not known whether this was stored: the server's database "
+                                   "did not answer";
+        send_stored(world, request, false, text, strlen(text));
+        return;
+    }
     if (done->status == STATUS_DENIED) {
         fence(world);
     }

@@ -211,7 +211,9 @@ static void give_up(HostWorld *world)
 static void take_lease(HostWorld *world)
 {
     Host *host = world->host;
-    if (!host_lease_may_take(host)) {
+    // Its own world, which begins again: nobody could take it while the row of this host was good.
+    const bool is_own = world->has_lease && !world->fenced && host_lease_is_good(host);
+    if (!is_own && !host_lease_may_take(host)) {
         return; // soon
     }
     world->incarnation += 1;
@@ -290,7 +292,8 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     world->started_ns = host_now(host);
     world->looked_ns = world->started_ns;
     world->silent_ns = 0;
-    if (!world->wanted || host->lease_lost) {
+    if (!world->wanted || !host_lease_is_good(host)) {
+        world->fenced = !host_lease_is_good(host);
         enter(world, WORLD_DRAINING, DRAIN_MS);
         return;
     }

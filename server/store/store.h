@@ -212,6 +212,7 @@ typedef struct StoreCompletion {
     Status status;     // STATUS_DENIED: fenced; STATUS_BLOCKED: try again later
     bool ok;           // of a DataStore request: else bytes are the error
     bool damaged;      // what it was about is not what was written; the error says where
+    bool is_unknown;   // STATUS_BLOCKED, and yet it may be stored: its COMMIT had no answer
     const uint8_t *bytes;
     size_t byte_count;
     // Of a world that was taken (through store_remote.h, `bytes` are its manifests). The rows stand

@@ -29,7 +29,7 @@ void job_refuse(Job *job, Status status)
     job->answer.row_bytes = 0;
     job->answer.epoch = 0;
     job->answer.status = status;
-    job->answer.ok = job->answer.damaged = false;
+    job->answer.ok = job->answer.damaged = job->answer.is_unknown = false;
     job->answer.bytes = NULL;
     job->answer.byte_count = 0;
 }
@@ -481,6 +481,7 @@ static void refuse_batch(Store *store, Sql *sql, const JobList *batch, bool is_u
 {
     for (Job *job = batch->first; job != NULL; job = job->next) {
         job_refuse(job, STATUS_BLOCKED);
+        job->answer.is_unknown = is_unknown;
         if (job->type == JOB_SAVE && is_unknown) {
             fence_unknown(store, job->answer.world_id, job->epoch, job->seq);
         } else if (job->type == JOB_SAVE) {

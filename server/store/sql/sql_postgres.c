@@ -394,7 +394,7 @@ static SqlError fly(Pg *pg, double wait_ms)
 
 static double wait_of(const Pg *pg)
 {
-    return pg->is_writer && pg->is_open ? WAIT_MS : READ_MS;
+    return pg->is_writer ? WAIT_MS : READ_MS; // also when it asks what became of a COMMIT
 }
 
 SqlError pg_settle(Pg *pg)

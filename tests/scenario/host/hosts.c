@@ -3,6 +3,7 @@
 #include "tests/scenario/host/hosts.h"
 
 #include "core/base/check.h"
+#include "tests/scenario/host/postgres_server.h"
 
 #include <sodium.h>
 #include <stdarg.h>
@@ -57,9 +58,26 @@ static void random_bytes(void *user, void *out, size_t bytes)
     }
 }
 
+// Whoever stops a world because another host has taken it is right: its head is of another life.
+static void check_fence(const SimHost *host, const char *world_id)
+{
+    Hosts *hosts = host->hosts;
+    uint64_t epoch = 0;
+    const HostWorld *world = host_world(host->host, world_id);
+    ASSERT(world != NULL);
+    if (server_head(world_id, &epoch) && epoch == host_world_view(world).epoch) {
+        hosts_fail(hosts, "%s: host %u stops life %llu, which nobody has followed", world_id,
+                   host->number, (unsigned long long)epoch);
+    }
+    hosts->fences += 1;
+}
+
 static void log_line(void *user, LogLevel level, const char *area, const char *text)
 {
     const SimHost *host = user;
+    if (host->hosts->has_postgres && strstr(text, "another host has taken this world") != NULL) {
+        check_fence(host, area);
+    }
     if (host->hosts->verbose) {
         printf("%8.3f host %u %-5s %s: %s\n", (double)host->hosts->now_us / 1e6, host->number,
                log_level_name(level), area, text);
@@ -590,7 +608,7 @@ static void open_hosts(Hosts *hosts, uint64_t seed)
     Status status = STATUS_OK;
     people_entropy(&hosts->rng);
     if (hosts->has_postgres) {
-        pg_sim_open(&hosts->rng, hosts->host_count);
+        pg_sim_open(&hosts->rng, hosts->host_count, seed % DENSE_EVERY == 1);
     } else {
         status = store_database_open(&hosts->database);
         ASSERT(status == STATUS_OK);
@@ -744,7 +762,11 @@ HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose)
                           .made = hosts.made,
                           .led = hosts.led,
                           .ended = hosts.ended,
-                          .outages = hosts.outages};
+                          .outages = hosts.outages,
+                          .fences = hosts.fences,
+                          .adds = hosts.adds,
+                          .adds_refused = hosts.adds_refused,
+                          .adds_unknown = hosts.adds_unknown};
     if (on_postgres) {
         result.postgres = *pg_sim_counts();
     }

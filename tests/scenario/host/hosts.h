@@ -12,7 +12,8 @@
 // late, twice or never (people.c).
 //
 // Always: what a world was told is stored is there when it begins again; no two lives of a world
-// are told so at the same time, and a life that another has followed never; no two hosts that are
+// are told so at the same time, and a life that another has followed never; what a script adds to a
+// DataStore is added once, and not at all if it was told so; no two hosts that are
 // awake run a world; every join is answered; saves are answered; every world that is wanted runs
 // again within its time once nothing goes wrong any more.
 #pragma once
@@ -42,6 +43,8 @@
 #define NUMBERS_MAX   65536
 #define PEERS_EVERY   2 // of the seeds with several hosts
 #define LETTERS_MAX   8192
+#define COUNTS_MAX    1024
+#define DENSE_EVERY   2 // of the seeds on PostgreSQL
 
 typedef struct Hosts Hosts;
 typedef struct RealWorld RealWorld;
@@ -90,7 +93,8 @@ typedef struct StubProcess {
     bool is_used, has_begun, is_ready, is_closed, is_dead, is_stopping, is_freed;
     int code;
     uint64_t ready_us, beat_us, save_us;
-    uint64_t stored_us; // when it was last told that something is stored
+    uint64_t stored_us;                        // when it was last told that something is stored
+    uint64_t add_us, add_request, add_highest; // add_request 0: none is under way
     uint64_t epoch, seq, request, next_value;
     uint64_t values[ACCOUNTS_MAX]; // what it would store
     StubMood mood;
@@ -157,8 +161,11 @@ typedef struct SimWorld {
     uint32_t begun_with_count;
     uint64_t acknowledged[ACCOUNTS_MAX]; // values that a life was told are stored
     uint64_t epoch_begun;                // the highest epoch that has begun
-    uint64_t want_us;                    // when somebody wants it next, once all is calm
-    uint64_t check_us;                   // when it must run; 0: it need not
+    // A DataStore value that its lives add 1 to: how often, and how often it was refused for sure.
+    uint64_t adds, adds_refused, count_highest;
+    uint8_t counts_given[COUNTS_MAX]; // 1: a life was given it
+    uint64_t want_us;                 // when somebody wants it next, once all is calm
+    uint64_t check_us;                // when it must run; 0: it need not
 } SimWorld;
 
 // Somebody with an account. Of bans and mutes each has one at a time.
@@ -245,10 +252,10 @@ struct Hosts {
     bool has_peers;
     SigningKey keys[HOSTS_MAX]; // each has its own
     SimLetter *letters;
-    uint32_t letter_next;
+    uint64_t letter_first, letter_next;
     uint64_t cut_until_us[HOSTS_MAX][HOSTS_MAX]; // between two of them
     uint64_t down_until_us;                      // the database accepts nothing
-    uint64_t led, ended, outages;
+    uint64_t led, ended, outages, fences, adds, adds_refused, adds_unknown;
     bool has_calm_outage, has_calm_kill;
     uint64_t leases_lost, admitted_before, refused_before;
     // Scripts that change.
@@ -265,7 +272,8 @@ typedef struct HostsResult {
     uint64_t real_switches, hud_starts, settled_checks;
     uint64_t admitted, bans, sign_outs, made, refused[REFUSED_COUNT];
     uint64_t reload_counts[HOST_RELOAD_RESULT_COUNT];
-    uint64_t led, ended, outages; // with peers
+    uint64_t led, ended, outages, fences; // with peers
+    uint64_t adds, adds_refused, adds_unknown;
     PgSimCounts postgres;
 } HostsResult;
 HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose);

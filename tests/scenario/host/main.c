@@ -62,6 +62,10 @@ static bool run(uint64_t seed, bool verbose, HostsResult *sum)
     sum->led += result.led;
     sum->ended += result.ended;
     sum->outages += result.outages;
+    sum->fences += result.fences;
+    sum->adds += result.adds;
+    sum->adds_refused += result.adds_refused;
+    sum->adds_unknown += result.adds_unknown;
     for (uint32_t i = 0; i < REFUSED_COUNT; i++) {
         sum->refused[i] += result.refused[i];
     }
@@ -92,9 +96,12 @@ static void print_sum(const HostsResult *sum)
            (unsigned long long)sum->reload_counts[HOST_RELOAD_FAILED],
            (unsigned long long)sum->reload_counts[HOST_RELOAD_RESTORED]);
     printf("peers: %llu led to another host, %llu rows of dead hosts ended, %llu outages of the "
-           "database\n",
+           "database, %llu lives fenced; %llu times added to a DataStore, %llu refused, %llu "
+           "unknown\n",
            (unsigned long long)sum->led, (unsigned long long)sum->ended,
-           (unsigned long long)sum->outages);
+           (unsigned long long)sum->outages, (unsigned long long)sum->fences,
+           (unsigned long long)sum->adds, (unsigned long long)sum->adds_refused,
+           (unsigned long long)sum->adds_unknown);
     printf("real worlds: %llu structures durable, %llu numbers of a DataStore given, %llu pauses, "
            "%llu woken, %llu switches of scripts, %llu starts at clients, %llu looks at settled "
            "clients\n",

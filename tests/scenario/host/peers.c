@@ -14,6 +14,9 @@ static SimLetter *new_letter(Hosts *hosts)
         if (!letter->is_used) {
             *letter = (SimLetter){.is_used = true,
                                   .due_us = hosts->now_us + 1000 + rng_below(&hosts->rng, 20000)};
+            if (hosts->letter_next - hosts->letter_first > LETTERS_MAX) {
+                hosts->letter_first = hosts->letter_next - LETTERS_MAX;
+            }
             return letter;
         }
     }
@@ -131,8 +134,14 @@ static void deliver(Hosts *hosts, SimLetter *letter)
 void peers_step(Hosts *hosts)
 {
     uint64_t ended = 0;
-    for (uint32_t i = 0; i < LETTERS_MAX && hosts->has_peers; i++) {
-        SimLetter *letter = &hosts->letters[i];
+    // The oldest that is used, and all after it.
+    while (hosts->letter_first < hosts->letter_next &&
+           !hosts->letters[hosts->letter_first % LETTERS_MAX].is_used) {
+        hosts->letter_first += 1;
+    }
+    const uint64_t end = hosts->letter_next;
+    for (uint64_t i = hosts->letter_first; i < end; i++) {
+        SimLetter *letter = &hosts->letters[i % LETTERS_MAX];
         if (letter->is_used && letter->due_us <= hosts->now_us) {
             deliver(hosts, letter);
         } else if (letter->is_used && letter->due_us == UINT64_MAX &&

@@ -85,7 +85,7 @@ static struct {
     Backend backends[BACKENDS_MAX];
     RowLock *locks;
     uint32_t lock_count, lock_max;
-    sqlite3_stmt *array_add, *array_clear;
+    sqlite3_stmt *array_add, *array_clear, *head;
     // The statement that runs.
     Backend *runs; // NULL: changes are not noted
     bool has_conflict;
@@ -904,6 +904,15 @@ bool flight_commits(const ServerFlight *flight)
 
 // --- the tables ---------------------------------------------------------------------------------
 
+bool server_head(const char *world_id, uint64_t *epoch)
+{
+    sqlite3_bind_blob(server.head, 1, world_id, (int)strlen(world_id), SQLITE_STATIC);
+    const bool is_there = sqlite3_step(server.head) == SQLITE_ROW;
+    *epoch = is_there ? (uint64_t)sqlite3_column_int64(server.head, 0) : 0;
+    sqlite3_reset(server.head);
+    return is_there;
+}
+
 static void add_table(const char *name, uint32_t keys, uint32_t columns, const char *key_where)
 {
     ASSERT(server.table_count < TABLES_MAX);
@@ -957,6 +966,7 @@ void server_open(void)
     server.array_add = prepare("INSERT INTO temp.arrays VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
                                "?, ?, ?, ?, ?, ?, ?, ?, ?)");
     server.array_clear = prepare("DELETE FROM temp.arrays");
+    server.head = prepare("SELECT epoch FROM world_head WHERE world_id = ?");
     (void)sqlite3_preupdate_hook(server.db, on_change, NULL);
 }
 
@@ -979,6 +989,7 @@ void server_close(void)
     }
     sqlite3_finalize(server.array_add);
     sqlite3_finalize(server.array_clear);
+    sqlite3_finalize(server.head);
     free(server.locks);
     const int code = sqlite3_close(server.db);
     ASSERT(code == SQLITE_OK);

@@ -52,6 +52,7 @@ typedef struct Backend Backend;
 void server_open(void);
 void server_close(void);
 const ServerText *server_text(const char *text, int parameter_count, const unsigned *types);
+bool server_head(const char *world_id, uint64_t *epoch); // as committed; false: none
 Backend *backend_make(void);
 // Its transaction is rolled back, unless `keeps_commit` and it was committing.
 void backend_end(Backend *backend, bool keeps_commit);

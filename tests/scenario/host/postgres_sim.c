@@ -69,7 +69,7 @@ struct pg_result {
 };
 
 static struct {
-    bool is_on, is_calm;
+    bool is_on, is_calm, is_dense;
     Rng *rng;
     uint64_t now_us, down_until_us;
     bool is_frozen; // while it is down: its backends live on
@@ -291,7 +291,9 @@ static void send_flight(PGconn *conn)
     if (is_instant()) {
         return;
     }
-    const uint32_t rarely = flight_commits(flight) ? 120 : 500;
+    const uint32_t rarely = flight_commits(flight) ? (sim.is_dense ? 8 : 120)
+                            : sim.is_dense         ? 80
+                                                   : 500;
     if (sim.now_us < sim.cut_until_us[conn->client] || chance(rarely)) { // it is lost
         flight_free(link->flight);
         link->flight = NULL;
@@ -406,12 +408,13 @@ const PgSimCounts *pg_sim_counts(void)
 
 // --- opening ------------------------------------------------------------------------------------
 
-void pg_sim_open(Rng *rng, uint32_t clients)
+void pg_sim_open(Rng *rng, uint32_t clients, bool is_dense)
 {
     ASSERT(clients <= CLIENTS_MAX);
     memset(&sim, 0, sizeof sim);
     sim.current = CLIENTS_MAX;
     sim.is_on = true;
+    sim.is_dense = is_dense;
     sim.rng = rng;
     server_open();
     for (uint32_t i = 0; i < clients; i++) {
@@ -545,6 +548,10 @@ void PQfinish(PGconn *conn)
         link->is_gone = true;
         // A kill -9 is heard of; a machine that is gone is not.
         link->loses_answer = link->loses_answer || (is_dying() && chance(3));
+        if (is_dying() && link->flight != NULL && sim.is_dense && chance(2)) {
+            sim.counts.late += 1; // what it said last arrives when others may have its worlds
+            link->arrives_us = sim.now_us + rng_below(sim.rng, 9000000);
+        }
     }
     flight_free(conn->open);
     flight_free(conn->answer);

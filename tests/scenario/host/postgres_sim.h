@@ -8,7 +8,7 @@
 //   - a backend goes on without its client: a flight that is on its way arrives, also seconds after
 //     the client was cut off, and a COMMIT in it counts
 //   - a transaction that says nothing for 10 s is ended
-//   - the answer to a COMMIT can be lost, or come too late
+//   - the answer to a COMMIT can be lost, or come too late; in some seeds one in ten is
 //   - a failover ends all transactions; one that was just committing is stored or not
 //   - a server that stands still goes on where it was
 //
@@ -24,7 +24,8 @@ typedef struct PgSimCounts {
         failovers, freezes;
 } PgSimCounts;
 
-void pg_sim_open(Rng *rng, uint32_t clients);
+// is_dense: many answers are lost, and many flights are late.
+void pg_sim_open(Rng *rng, uint32_t clients, bool is_dense);
 void pg_sim_close(void);
 // The time, and whether anything goes wrong. What is due at the server happens.
 void pg_sim_step(uint64_t now_us, bool is_calm);

@@ -1,9 +1,11 @@
 // A world process of the harness, with its link to the host. As a stub it keeps a number for each
 // of a few accounts, stores them now and then as rows, and knows what it was told is stored; real
 // worlds (real_world.c) use the same link.
+#define _GNU_SOURCE
 #include "tests/scenario/host/hosts.h"
 
 #include "core/base/check.h"
+#include "core/script/bridge/store_answer.h"
 #include "core/world/journal.h"
 #include "core/world/save/row.h"
 
@@ -143,6 +145,62 @@ static void stored(StubProcess *process, uint64_t request, bool ok)
         }
         return;
     }
+}
+
+// --- what it adds to a DataStore ----------------------------------------------------------------
+
+static void add(StubProcess *process)
+{
+    SimWorld *world = &process->hosts->worlds[process->world];
+    if (process->add_request != 0 || world->adds + 1 >= COUNTS_MAX) {
+        return;
+    }
+    process->request += 1;
+    const StoreRequest request = {.operation = STORE_INCREMENT,
+                                  .store = {"stub", 4},
+                                  .key = {world->row.world_id, strlen(world->row.world_id)},
+                                  .number = 1};
+    if (stub_report(process, &(ChannelReport){.type = CHANNEL_STORE,
+                                              .request = process->request,
+                                              .store = request})) {
+        world->adds += 1;
+        process->add_request = process->request;
+        process->add_highest = world->count_highest;
+    }
+}
+
+// Each number is given once and is above those that were given before; and none is above what was
+// added, without what a life was told is not stored.
+static void added(StubProcess *process, const Entry *answer)
+{
+    Hosts *hosts = process->hosts;
+    SimWorld *world = &hosts->worlds[process->world];
+    process->add_request = 0;
+    if ((answer->flags & ENTRY_OK) == 0) {
+        const bool is_unknown =
+            memmem(answer->bytes, answer->byte_count, "not known", strlen("not known")) != NULL;
+        world->adds_refused += !is_unknown;
+        hosts->adds_refused += !is_unknown;
+        hosts->adds_unknown += is_unknown;
+        return;
+    }
+    int64_t number = 0;
+    if (answer->byte_count < 3 || answer->bytes[0] != STORE_TAG_LIST ||
+        !store_answer_read_integer(answer->bytes + 2, answer->byte_count - 2, &number) ||
+        number <= 0 || number >= COUNTS_MAX) {
+        hosts_fail(hosts, "world %u: a DataStore answers an increment with nonsense",
+                   process->world);
+        return;
+    }
+    const uint64_t most = world->adds - world->adds_refused, count = (uint64_t)number;
+    if (count <= process->add_highest || world->counts_given[count] != 0 || count > most) {
+        hosts_fail(hosts, "world %u: a DataStore gives %llu; %llu was given before, and %llu added",
+                   process->world, (unsigned long long)count,
+                   (unsigned long long)process->add_highest, (unsigned long long)most);
+    }
+    world->counts_given[count] = 1;
+    world->count_highest = count > world->count_highest ? count : world->count_highest;
+    hosts->adds += 1;
 }
 
 // --- how it begins ------------------------------------------------------------------------------
@@ -393,7 +451,9 @@ static void take_entry(StubProcess *process, const StubMessage *message)
         hosts_fail(process->hosts, "the host sent an entry that cannot be read");
         return;
     }
-    if (entry.type == ENTRY_STORED) {
+    if (entry.type == ENTRY_STORED && entry.number == process->add_request) {
+        added(process, &entry);
+    } else if (entry.type == ENTRY_STORED) {
         stored(process, entry.number, (entry.flags & ENTRY_OK) != 0);
     } else if (entry.type == ENTRY_AUTH && (entry.flags & ENTRY_OK) != 0) {
         people_admitted(process, &entry);
@@ -449,6 +509,10 @@ static void beat(StubProcess *process)
     if (hosts->now_us >= process->save_us && !process->is_stopping) {
         process->save_us = hosts->now_us + 20000 + rng_below(&hosts->rng, 400000);
         save(process);
+    }
+    if (hosts->has_postgres && hosts->now_us >= process->add_us && !process->is_stopping) {
+        process->add_us = hosts->now_us + 100000 + rng_below(&hosts->rng, 2000000);
+        add(process);
     }
 }
 
