@@ -183,9 +183,10 @@ void client_set_input(Client *client, const ClientInput *input);
 // By how much scripts have turned the player so far, in radians. What the owner's yaw does not have
 // in it yet (turn_seen) is added to it, so an owner that never asks is turned too.
 double client_turn(const Client *client);
-// Whether the fire button does anything: the place has a weapon, or a script here has asked whether
-// it is down or listens to all keys. Without it a touch screen needs no such button.
-bool client_fire_is_used(const Client *client);
+// Which of INPUT_FIRE and INPUT_USE do anything: a script here has asked whether the button is
+// down, or listens to all keys, or, for INPUT_FIRE, the place has a weapon. A touch screen leaves
+// out the others.
+uint32_t client_buttons_used(const Client *client);
 // A key of the keyboard, for scripts (view_key.c). Nothing happens while no script can run.
 void client_set_key(Client *client, Text name, bool down);
 // A widget of a tree that view_shown gave was used; `typed` is what stands in an input, without

@@ -42,13 +42,17 @@ void client_script_buttons(Client *client, uint32_t before, uint32_t after)
     }
 }
 
-bool client_fire_is_used(const Client *client)
+uint32_t client_buttons_used(const Client *client)
 {
     const ClientScript *script = &client->script;
-    return (client->place != NULL && client->place->weapon_count > 0) ||
-           (script->system != NULL &&
-            (view_asks_fire(script->view) || script_listens(script->system, "Input.Pressed") ||
-             script_listens(script->system, "Input.Released")));
+    const bool has_weapon = client->place != NULL && client->place->weapon_count > 0;
+    if (script->system == NULL) {
+        return has_weapon ? INPUT_FIRE : 0u;
+    }
+    const bool listens = script_listens(script->system, "Input.Pressed") ||
+                         script_listens(script->system, "Input.Released");
+    return (has_weapon || listens || view_asks_fire(script->view) ? INPUT_FIRE : 0u) |
+           (listens || view_asks_use(script->view) ? INPUT_USE : 0u);
 }
 
 void client_use_widget(Client *client, uint64_t owner, uint64_t entity, double handler, Text typed)

@@ -141,8 +141,8 @@ EXPORT("clientPaints") const void *export_client_paints(const Client *client, ui
 }
 
 // The own body, 14 doubles: present, net id, position, velocity, yaw, pitch, health, 1 grounded |
-// 2 climbing | 4 crouching, by how much scripts have turned the player (client_turn), and whether
-// the fire button does anything here (client_fire_is_used).
+// 2 climbing | 4 crouching, by how much scripts have turned the player (client_turn), and which
+// buttons do anything here (client_buttons_used).
 EXPORT("clientOwn") const void *export_client_own(const Client *client)
 {
     double *numbers = exports_numbers();
@@ -161,7 +161,7 @@ EXPORT("clientOwn") const void *export_client_own(const Client *client)
                             (own.grounded ? 1 : 0) + (own.climbing ? 2 : 0) +
                                 (own.crouching ? 4 : 0),
                             client_turn(client),
-                            client_fire_is_used(client)};
+                            client_buttons_used(client)};
     memcpy(numbers, row, sizeof row);
     return exports_result(numbers, sizeof row);
 }

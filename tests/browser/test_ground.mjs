@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 
 import { slowLink } from '../../bench/slow_link.mjs';
-import { Player, Relay, SMALL, World, closeBrowser, onlyInAll, openBrowser, until } from './support.mjs';
+import { Player, Relay, SMALL, World, checkAccessible, closeBrowser, onlyInAll, openBrowser, until } from './support.mjs';
 
 const [, web, place, screens] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-ground-'));
@@ -42,8 +42,15 @@ test('few scripts, nothing from elsewhere, and a loading screen with true number
     const link = await slowLink(world.port, SLOW);
     t.after(() => link.stop());
     const asked = [];
+    let goOn;
+    const isLooked = new Promise((done) => { goOn = done; });
     const ada = await Player.open(link.port, 'Ada', {
         before: async (context, page) => {
+            // The scene waits until the loading screen was looked at.
+            await context.route(/\/(blob|packed)\//, async (route) => {
+                await isLooked;
+                await route.continue();
+            });
             context.on('request', (request) => asked.push(request.url()));
             await page.addInitScript(() => {
                 window.said = new Set();
@@ -59,7 +66,10 @@ test('few scripts, nothing from elsewhere, and a loading screen with true number
     await ada.page.locator('#downloads', { hasText: 'Game' }).waitFor();
     await ada.page.setViewportSize({ width: 375, height: 667 });
     await ada.page.screenshot({ path: join(screens, 'ground_loading_phone.png') });
+    await checkAccessible(ada.page, 'the loading screen');
+    assert.ok(await ada.page.locator('#downloads').isVisible(), 'it was still there');
     await ada.page.setViewportSize(SMALL);
+    goOn();
     await ada.playing();
     assert.match(await ada.page.title(), / · Sandlot$/);
 

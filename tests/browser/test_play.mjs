@@ -232,7 +232,13 @@ test('a cut connection resumes into the same body', () => stage(async ({ relay, 
     const bo = await open('Bo');
     await ada.look(1);
     await ada.hold('w', 1000);
-    const before = await ada.stands();
+    // Bo sees her there, so the server has her there: what it has not heard when the connection is
+    // cut is lost, and she would rightly stand where it had her.
+    const before = await until('bo sees where she stands', async () => {
+        const own = await ada.stands();
+        const seen = await bo.sees(own.id);
+        return seen !== null && distance(seen, own) < 0.1 && own;
+    });
     ada.expectDrops = true;
     bo.expectDrops = true;
     relay.cut();

@@ -294,6 +294,7 @@ test('what lies over the world has room, also on small screens', async () => {
             word.setEnd(each.firstChild, each.textContent.length);
             return word.getClientRects().length === 1 ? [] : [each.textContent];
         })), [], 'no word is split, and an empty text is no line');
+        assert.deepEqual(await overlaps(page, '.chat, #board'), []);
         await page.screenshot({ path: join(process.argv[5], `screen-tall-${size.width}.png`) });
     }
     await until('the click arrived', () => ada.printed.some((line) => line.includes('understood')));
@@ -325,74 +326,15 @@ test('a place without digging and weapons does not speak of them', async () => {
     await cy.page.touchscreen.tap(200, 300);
     const touch = cy.page.locator('.touch');
     await touch.getByRole('button', { name: 'Jump', exact: true }).waitFor();
-    assert.equal(await touch.getByRole('button', { name: 'Fire', exact: true }).count(), 0);
+    for (const name of ['Fire', 'Use']) {
+        assert.equal(await touch.getByRole('button', { name, exact: true }).count(), 0, name);
+    }
     const cell = cy.page.locator('#board .own td').first();
     await cell.waitFor();
     assert.match(await cell.evaluate((each) => getComputedStyle(each, '::before').content), /Stage/);
     await cy.page.screenshot({ path: join(process.argv[5], 'screen-plain-phone.png') });
     await cy.close();
     await plain.stop();
-});
-
-test('the overlay: pictures, downloads, and what scripts cost on both sides', async () => {
-    const ada = await open('Ada');
-    await ada.playing();
-    const { page } = ada;
-    await page.setViewportSize(DESK);
-    assert.ok(!ada.files.some(({ path }) => /overlay/.test(path)), 'it is loaded when it is used');
-    await page.keyboard.press('Tab');
-    const more = page.locator('#overlay-more');
-    await more.waitFor();
-    await until('pictures are drawn', async () =>
-        /The last \d+ pictures/.test(await more.locator('canvas').getAttribute('aria-label') ?? ''));
-    await until('the own scripts are listed', async () =>
-        /StarterGui\/Shop/.test(await more.textContent()));
-    // In development everybody on the machine may know what the server's scripts cost.
-    await until('the server\'s scripts are listed', async () =>
-        /Scripts of the server: \d[^]*ServerScriptService\/Scores/.test(await more.textContent()));
-    assert.match(await more.textContent(), /Downloads[^]*world/);
-    await checkAccessible(page, 'the overlay');
-    await page.screenshot({ path: join(process.argv[5], 'screen-overlay.png') });
-    await page.setViewportSize({ width: 960, height: 540 });
-    assert.equal(await page.locator('#numbers').evaluate((each) => each.scrollHeight > each.clientHeight ||
-        each.scrollWidth > each.clientWidth), false, 'nothing of it is cut off');
-    await page.keyboard.press('Tab');
-    await more.waitFor({ state: 'hidden' });
-    assert.deepEqual(ada.complaints, []);
-});
-
-test('the menu: an invitation, and another body', async () => {
-    const ada = await open('Ada');
-    await ada.playing();
-    const { page } = ada;
-    await page.setViewportSize(PHONE);
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Invite others' }).press('Enter');
-    const link = await page.getByLabel('Link').inputValue();
-    assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/play\/\w+$/);
-    await page.evaluate(() => {
-        navigator.clipboard.writeText = (text) => {
-            window.copied = text;
-            return Promise.resolve();
-        };
-    });
-    await page.getByRole('button', { name: 'Copy the link' }).press('Enter');
-    await page.getByText('The link was copied.').waitFor();
-    assert.equal(await page.evaluate(() => window.copied), link);
-    await page.evaluate(() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); });
-    await page.getByRole('button', { name: 'Copy the link' }).press('Enter');
-    assert.equal(await page.evaluate(() => document.activeElement.value.slice(
-        document.activeElement.selectionStart, document.activeElement.selectionEnd)), link);
-    await checkAccessible(page, 'the invitation');
-    await page.screenshot({ path: join(process.argv[5], 'screen-invite.png') });
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Give up this body' }).press('Enter');
-    await until('the body is dead, and she is told', async () => (await ada.inspect()).own[10] <= 0 &&
-        /You died/.test(await page.textContent('#died')));
-    await page.screenshot({ path: join(process.argv[5], 'screen-died.png') });
-    await until('there is another life', async () => (await ada.inspect()).own[10] > 0 &&
-        await page.textContent('#died') === '');
-    assert.deepEqual(ada.complaints, []);
 });
 
 // With accounts.
@@ -445,6 +387,15 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     await bo.page.locator('.chat-guest').waitFor({ state: 'detached' });
     assert.equal(await bo.page.locator('dialog').count(), 0, 'that was the chat, not the menu');
 
+    // What the server's scripts cost is for who makes them; a guest's page does not even ask.
+    const asked = [];
+    bo.page.on('request', (request) => asked.push(request.url()));
+    await Promise.all([anna, bo.page].map((page) => page.keyboard.press('Tab')));
+    await anna.locator('#overlay-more', { hasText: /Scripts of the server: \d/ }).waitFor();
+    assert.match(await bo.page.locator('#overlay-more').textContent(), /Downloads/);
+    await Promise.all([anna, bo.page].map((page) => page.keyboard.press('Tab')));
+    assert.deepEqual(asked.filter((url) => url.includes('/scripts')), []);
+
     // With phrases to choose from: the keyboard alone says one.
     const set = (path, body) => anna.evaluate(async ([where, what]) => (await fetch(where, {
         method: 'PUT', headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' }, body: what,
@@ -494,9 +445,65 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     assert.deepEqual(bo.complaints, []);
 });
 
-test('settings hold, and stay', async () => {
-    const ada = await open('Ada');
-    await ada.playing();
+// Pictures, downloads, and what scripts cost on both sides.
+async function useOverlay(ada) {
+    const { page } = ada;
+    await page.setViewportSize(DESK);
+    assert.ok(!ada.files.some(({ path }) => /overlay/.test(path)), 'it is loaded when it is used');
+    await page.keyboard.press('Tab');
+    const more = page.locator('#overlay-more');
+    await more.waitFor();
+    await until('pictures are drawn', async () =>
+        /The last \d+ pictures/.test(await more.locator('canvas').getAttribute('aria-label') ?? ''));
+    await until('the own scripts are listed', async () =>
+        /StarterGui\/Shop/.test(await more.textContent()));
+    // In development everybody on the machine may know what the server's scripts cost.
+    await until('the server\'s scripts are listed', async () =>
+        /Scripts of the server: \d[^]*ServerScriptService\/Scores/.test(await more.textContent()));
+    assert.match(await more.textContent(), /Downloads[^]*world/);
+    await checkAccessible(page, 'the overlay');
+    await page.screenshot({ path: join(process.argv[5], 'screen-overlay.png') });
+    await page.setViewportSize({ width: 960, height: 540 });
+    assert.equal(await page.locator('#numbers').evaluate((each) => each.scrollHeight > each.clientHeight ||
+        each.scrollWidth > each.clientWidth), false, 'nothing of it is cut off');
+    await page.keyboard.press('Tab');
+    await more.waitFor({ state: 'hidden' });
+}
+
+// An invitation, and another body.
+async function useMenu(ada) {
+    const { page } = ada;
+    await page.setViewportSize(PHONE);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Invite others' }).press('Enter');
+    const link = await page.getByLabel('Link').inputValue();
+    assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/play\/\w+$/);
+    await page.evaluate(() => {
+        navigator.clipboard.writeText = (text) => {
+            window.copied = text;
+            return Promise.resolve();
+        };
+    });
+    await page.getByRole('button', { name: 'Copy the link' }).press('Enter');
+    await page.getByText('The link was copied.').waitFor();
+    assert.equal(await page.evaluate(() => window.copied), link);
+    await page.evaluate(() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); });
+    await page.getByRole('button', { name: 'Copy the link' }).press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.value.slice(
+        document.activeElement.selectionStart, document.activeElement.selectionEnd)), link);
+    await checkAccessible(page, 'the invitation');
+    await page.screenshot({ path: join(process.argv[5], 'screen-invite.png') });
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Give up this body' }).press('Enter');
+    await until('the body is dead, and she is told', async () => (await ada.inspect()).own[10] <= 0 &&
+        /You died/.test(await page.textContent('#died')));
+    await page.screenshot({ path: join(process.argv[5], 'screen-died.png') });
+    await until('there is another life', async () => (await ada.inspect()).own[10] > 0 &&
+        await page.textContent('#died') === '');
+}
+
+// They hold, and stay.
+async function useSettings(ada) {
     const { page } = ada;
     await page.setViewportSize(DESK);
     await page.getByRole('button', { name: 'Menu' }).click();
@@ -541,5 +548,13 @@ test('settings hold, and stay', async () => {
     await page.getByRole('button', { name: 'Leave' }).click();
     await until('she is out', async () => (await ada.inspect()).phase === 'closed');
     assert.match(await page.locator('#detail').textContent(), /You have left/);
+}
+
+test('one player uses the overlay, the menu and the settings', async () => {
+    const ada = await open('Ada');
+    await ada.playing();
+    await useOverlay(ada);
+    await useMenu(ada);
+    await useSettings(ada);
     assert.deepEqual(ada.complaints, []);
 });

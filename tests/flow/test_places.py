@@ -336,8 +336,8 @@ def test_places_owners_kick(program, places, folder):
         room = bo.play(place_id=all_.place_id)
         path = f"/api/worlds/{room.world_id}"
         name = f"guest_{bo.get('/api/account')['user_id']:x}"
-        check(all_.ann.get(f"{path}/rights") == {"world_id": room.world_id, "kick": True}, "the owner may")
-        check(cy.get(f"{path}/rights")["kick"] is False, "a stranger may not")
+        check(all_.ann.get(f"{path}/rights") == {"world_id": room.world_id, "kick": True, "scripts": True}, "the owner may")
+        check(cy.get(f"{path}/rights") == {"world_id": room.world_id, "kick": False, "scripts": False}, "a stranger may not")
         cy.refused(403, "denied", "POST", f"{path}/kick", {"player": name})
         cy.refused(404, "not_found", "POST", "/api/worlds/world_none/kick", {"player": name})
         all_.ann.refused(404, "not_found", "POST", f"{path}/kick", {"player": "nobody"})

@@ -352,7 +352,7 @@ TEST(keys_camera_and_ui)
                                           {"ShiftLeft", "shift", "Shift"},
                                           {"ArrowUp", "UP", "Up"},
                                           {"Fire", "fire", "Fire"}};
-    CHECK(!view_asks_fire(w.view));
+    CHECK(!view_asks_fire(w.view) && !view_asks_use(w.view));
     for (uint32_t i = 0; i < sizeof same / sizeof *same; i++) {
         CHECK_OK(view_set_key(w.view, text_from(same[i][0]), true, &changed));
         CHECK(w.methods->key_is_down(w.world, text_from(same[i][1])));
@@ -363,7 +363,9 @@ TEST(keys_camera_and_ui)
         CHECK_TEXT(changed.shown, same[i][2]);
         CHECK(!w.methods->key_is_down(w.world, text_from(same[i][0])));
     }
-    CHECK(view_asks_fire(w.view));
+    CHECK(view_asks_fire(w.view) && !view_asks_use(w.view));
+    CHECK(!w.methods->key_is_down(w.world, text_from("Use")));
+    CHECK(view_asks_use(w.view));
     CHECK(!w.methods->key_is_down(w.world, text_from("")));
     char name[3] = "a0";
     Status status = STATUS_OK;

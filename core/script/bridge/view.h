@@ -65,6 +65,7 @@ typedef struct ViewKey {
 } ViewKey;
 bool view_key_make(Text name, ViewKey *out); // false: no key has such a name
 bool view_asks_fire(const View *view);       // a script has asked whether "Fire" is down
+bool view_asks_use(const View *view);        // the same of "Use"
 MUST_USE Status view_set_key(View *view, Text name, bool down, ViewKey *changed);
 void view_set_camera(View *view, Vec3 position, Vec3 forward);
 // How something looks here: as the server says, except where a script of this client has painted

@@ -36,7 +36,7 @@ struct View {
     uint32_t gone_count;
     ViewKey keys[VIEW_KEYS_MAX];
     uint32_t key_count;
-    bool asks_fire;
+    bool asks_fire, asks_use;
     bool has_camera;
     Vec3 camera_position, camera_forward;
     Sky sky;

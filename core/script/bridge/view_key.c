@@ -84,12 +84,18 @@ bool view_key_is_down(View *view, Text name)
         return false;
     }
     view->asks_fire = view->asks_fire || (key.bytes == 4 && memcmp(key.name, "fire", 4) == 0);
+    view->asks_use = view->asks_use || (key.bytes == 3 && memcmp(key.name, "use", 3) == 0);
     return find_key(view, &key) < view->key_count;
 }
 
 bool view_asks_fire(const View *view)
 {
     return view->asks_fire;
+}
+
+bool view_asks_use(const View *view)
+{
+    return view->asks_use;
 }
 
 Status view_set_key(View *view, Text name, bool down, ViewKey *changed)

@@ -77,6 +77,8 @@ void serve_write_world(JsonWriter *json, const StoreWorld *row); // as POST /api
 bool serve_owns(const Identity *who, const StoreWorld *row);     // or is an operator
 // May they know of it? Waits for the disk.
 bool serve_sees_world(const Serve *serve, const Identity *who, const StoreWorld *row);
+// http_scripts.c: may they see what its scripts cost, and how they fail? Waits for the disk.
+bool serve_owns_scripts(const Serve *serve, const Identity *who, const StoreWorld *row);
 // The world that the path names, for its owner and operators; false: the response says why not.
 // Waits for the disk.
 bool serve_find_own(Serve *serve, HttpRequest *request, HttpResponse *response, StoreWorld *out);

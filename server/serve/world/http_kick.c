@@ -66,6 +66,8 @@ void serve_get_world_rights(void *user, HttpRequest *request, HttpResponse *resp
     serve_write_member(&answer.json, "world_id", row.world_id);
     json_write_name(&answer.json, "kick");
     json_write_bool(&answer.json, kicker != KICKER_NOBODY);
+    json_write_name(&answer.json, "scripts");
+    json_write_bool(&answer.json, serve_owns_scripts(user, serve_who(request), &row));
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }

@@ -27,21 +27,25 @@ static bool is_too_narrow(const Identity *who)
     return who->kind == SIGN_IN_TOKEN && (who->scope & (SCOPE_CREATE | SCOPE_OPERATE)) == 0;
 }
 
+bool serve_owns_scripts(const Serve *serve, const Identity *who, const StoreWorld *row)
+{
+    StorePackage package;
+    uint32_t rights = 0;
+    char package_id[PLACE_KEY_BYTES];
+    if (is_too_narrow(who)) {
+        return false;
+    }
+    place_id_package(row->place_id, package_id);
+    return rights_find(serve->store, package_id, who, &package, &rights) == STATUS_OK &&
+           (rights & RIGHT_EDIT) != 0;
+}
+
 // Reads the database.
 static bool owns_scripts(const Serve *serve, const HttpRequest *request)
 {
     StoreWorld row;
-    StorePackage package;
-    uint32_t rights = 0;
-    char package_id[PLACE_KEY_BYTES];
-    const Identity *who = serve_who(request);
-    if (is_too_narrow(who) ||
-        store_world_find(serve->store, http_path_part(request, 0), &row) != STATUS_OK) {
-        return false;
-    }
-    place_id_package(row.place_id, package_id);
-    return rights_find(serve->store, package_id, who, &package, &rights) == STATUS_OK &&
-           (rights & RIGHT_EDIT) != 0;
+    return store_world_find(serve->store, http_path_part(request, 0), &row) == STATUS_OK &&
+           serve_owns_scripts(serve, serve_who(request), &row);
 }
 
 // --- answers ------------------------------------------------------------------------------------

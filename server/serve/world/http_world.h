@@ -83,8 +83,9 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
      .blocks = true, .access = ACCESS_SIGNED_IN, .gives = "world_id username room_code",           \
      .fails = "403 404", .summary = "Takes an invitation back; the world's private code changes"}, \
     {"GET", "/api/worlds/*/rights", .handler = serve_get_world_rights, .names = "world_id",        \
-     .blocks = true, .access = ACCESS_SIGNED_IN, .gives = "world_id kick:boolean", .fails = "404", \
-     .summary = "What one may do about others in a world: remove players"},                        \
+     .blocks = true, .access = ACCESS_SIGNED_IN,                                                   \
+     .gives = "world_id kick:boolean scripts:boolean", .fails = "404",                             \
+     .summary = "What one may do in a world: remove players, see what its scripts cost"},          \
     {"POST", "/api/worlds/*/kick", serve_post_world_kick, .names = "world_id", .blocks = true,     \
      .body_max = SERVE_BODY_BYTES, .access = ACCESS_SIGNED_IN, .takes = "player reason?",          \
      .gives = "world_id player reason", .fails = "403 404 409 429",                                \

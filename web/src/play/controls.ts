@@ -69,7 +69,7 @@ export class Controls {
     takesFire: (() => void) | null = null; // what a press of Fire does instead, and of the second
     takesSecond: (() => void) | null = null; // button of the mouse
     onButtons: () => void = () => {}; // touch or gamepad: other buttons are down than before
-    readonly fires = signal(false); // Fire does something in this place: there is a weapon, or a script asks for it
+    readonly used = signal(0); // which of FIRE and USE do something here: there is a weapon, or a script asks
     readonly runs = signal(false); // with the setting that a press is enough
     readonly crouches = signal(false); // likewise
     readonly touch = new Held((pressed) => this.held(pressed));

@@ -45,7 +45,7 @@ import { words } from '../ui/words.ts';
 
 const ROSTER_MS = 3000;
 const FULL_HEALTH = 100;
-const PAD_AGAIN_MS = 5000; // after what reads gamepads could not be loaded
+const LOAD_AGAIN_MS = 5000; // after a part of the page that nobody asked for could not be loaded
 const FPS_WINDOW_MS = 1000;
 const KEY_COMMANDS = ['overlay', 'camera', 'dig', 'fill', 'focus', 'build'] as const;
 
@@ -252,15 +252,18 @@ export class PlayPage {
     private showChecked(checked: Checked): void {
         this.diagnostics ??= import('../ui/diagnostics.ts').then(({ DiagnosticList: List }) =>
             new List(element('diagnostics', HTMLOListElement)));
-        void this.diagnostics.then((list) => list.show(checked));
+        this.diagnostics.then((list) => list.show(checked)).catch(() => {
+            this.diagnostics = null;
+            this.chat.note(words.menu.notLoaded);
+        });
     }
 
     private hearBodies(frame: Frame, seconds: number): void {
         if (this.bodySounds === undefined) {
             this.bodySounds = null;
-            void import('./sound_bodies.ts').then(({ BodySounds: Bodies }) => {
+            import('./sound_bodies.ts').then(({ BodySounds: Bodies }) => {
                 this.bodySounds = new Bodies((name, p, volume) => this.sounds.made(name, p, volume));
-            });
+            }).catch(() => setTimeout(() => { this.bodySounds = undefined; }, LOAD_AGAIN_MS));
         }
         this.bodySounds?.update(frame.own, frame.movers, seconds);
     }
@@ -347,7 +350,7 @@ export class PlayPage {
                 this.standing.world = message.worldId;
                 tellStudio({ kind: 'room', world: message.worldId });
                 if (this.overlay !== null) {
-                    this.overlay.more.room = message.code;
+                    this.overlay.more.world = message.worldId;
                 }
                 break;
             case 'place':
@@ -374,7 +377,7 @@ export class PlayPage {
                 this.frame = message;
                 this.view.show(message.moments);
                 this.controls.turn(message.own[12] ?? 0);
-                this.controls.fires.value = message.own[13] === 1;
+                this.controls.used.value = message.own[13] ?? 0;
                 this.waiting = false;
                 break;
             case 'nothing':
@@ -627,7 +630,7 @@ export class PlayPage {
             this.isPadAsked = true;
             import('./gamepad.ts').then(({ GamepadReader: Reader }) => {
                 this.gamepad = new Reader(this.controls, (command) => this.command(command));
-            }).catch(() => setTimeout(() => { this.isPadAsked = false; }, PAD_AGAIN_MS));
+            }).catch(() => setTimeout(() => { this.isPadAsked = false; }, LOAD_AGAIN_MS));
         }
     }
 
@@ -694,13 +697,19 @@ export class PlayPage {
 
     private async toggleOverlay(): Promise<void> {
         if (this.overlay === null) {
-            const [{ Overlay: Table }, { OverlayMore: More }] = await Promise.all(
-                [import('../ui/overlay.ts'), import('../ui/overlay_more.ts')]);
+            const loaded = await Promise.all([import('../ui/overlay.ts'), import('../ui/overlay_more.ts')])
+                .catch(() => null);
+            if (loaded === null) {
+                this.chat.note(words.menu.notLoaded);
+                return;
+            }
+            const [{ Overlay: Table }, { OverlayMore: More }] = loaded;
             this.overlay ??= {
                 table: new Table(element('overlay', HTMLTableElement)),
-                more: new More(element('overlay-more', HTMLDivElement)),
+                more: new More(element('overlay-more', HTMLDivElement), () =>
+                    this.gate.hasAccounts ? this.standing.canSeeScripts : isDevelopment()),
             };
-            this.overlay.more.room = this.standing.room;
+            this.overlay.more.world = this.standing.world;
         }
         const visible = this.overlay.table.toggle();
         this.overlay.more.show(visible);

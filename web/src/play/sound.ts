@@ -40,11 +40,7 @@ export class Sounds {
 
     constructor(assets: Assets) {
         this.assets = assets;
-        const unlock = (): void => {
-            GESTURES.forEach((name) => removeEventListener(name, unlock, { capture: true }));
-            void this.open();
-        };
-        GESTURES.forEach((name) => addEventListener(name, unlock, { capture: true }));
+        this.unlockLater();
         document.addEventListener('visibilitychange', () => this.wake());
         document.addEventListener('click', ({ target }) => {
             if (target instanceof Element && target.closest('button') !== null) {
@@ -127,6 +123,15 @@ export class Sounds {
 
     // --- the graph ---
 
+    // Browsers allow sound from the first key or touch on.
+    private unlockLater(): void {
+        const unlock = (): void => {
+            GESTURES.forEach((name) => removeEventListener(name, unlock, { capture: true }));
+            void this.open();
+        };
+        GESTURES.forEach((name) => addEventListener(name, unlock, { capture: true }));
+    }
+
     private async open(): Promise<void> {
         let context: AudioContext;
         try {
@@ -134,7 +139,12 @@ export class Sounds {
         } catch {
             return; // without a sound card one plays in silence
         }
-        const stage = await this.stageOn(context);
+        const stage = await this.stageOn(context).catch(() => null);
+        if (stage === null) {
+            void context.close();
+            this.unlockLater(); // the network is gone, perhaps for a moment
+            return;
+        }
         this.stage = stage;
         effect(() => {
             const { volume, musicVolume, effectsVolume, quality } = settings.value;

@@ -1,5 +1,5 @@
 // What the player's account may do about others: block them, and as an owner or operator remove them
-// from the world. A server without accounts has neither.
+// from the world; and whether it may see what the world's scripts cost. A server without accounts has neither.
 import { signal } from '@preact/signals';
 
 import { sentence } from '../core/reasons.ts';
@@ -37,6 +37,7 @@ async function read(path: string): Promise<Record<string, unknown> | null> {
 export class Standing {
     readonly canBlock = signal(false);
     readonly canKick = signal(false);
+    canSeeScripts = false; // what the world's scripts cost, and their faults
     readonly blocked = signal<ReadonlySet<string>>(new Set()); // accounts
     room = ''; // the world one is in
     world = ''; // its id
@@ -45,6 +46,7 @@ export class Standing {
         const [rights, list] = await Promise.all(
             [this.world === '' ? null : read(`/api/worlds/${this.world}/rights`), read('/api/me/blocks')]); // none in the Studio
         this.canKick.value = rights?.kick === true;
+        this.canSeeScripts = rights?.scripts === true;
         this.canBlock.value = list !== null;
         const blocks = Array.isArray(list?.blocks) ? list.blocks as { account?: unknown }[] : [];
         this.blocked.value = new Set(blocks.map(({ account: who }) => String(who)));

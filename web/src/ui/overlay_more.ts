@@ -50,11 +50,14 @@ export class OverlayMore {
     private readonly server = document.createElement('div');
     private frames: number[] = []; // ms, the newest last
     private following = false;
-    private isForbidden = false;
-    room = '';
+    private forbidden = ''; // the world that refused
+    private readonly canSeeServer: () => boolean;
+    world = ''; // the id of the one the player is in
 
-    constructor(root: HTMLElement) {
+    // `canSeeServer`: whether this player may see what the world's scripts cost on the server.
+    constructor(root: HTMLElement, canSeeServer: () => boolean) {
         this.root = root;
+        this.canSeeServer = canSeeServer;
         this.graph.width = FRAMES;
         this.graph.height = GRAPH_MS;
         this.graph.setAttribute('role', 'img');
@@ -63,7 +66,7 @@ export class OverlayMore {
 
     show(visible: boolean): void {
         this.root.hidden = !visible;
-        this.isForbidden = false;
+        this.forbidden = '';
         if (visible && !this.following) {
             void this.follow();
         }
@@ -107,20 +110,29 @@ export class OverlayMore {
                     row.ms.toFixed(1), megabytes(row.memoryBytes), String(row.faults)])));
     }
 
-    // As long as it is seen. Who may not know it gets a 404, and nothing is shown.
+    // As long as it is seen. Nobody asks without the right: browsers write each refusal to the console.
     private async follow(): Promise<void> {
         this.following = true;
         let version = -1;
-        while (!this.root.hidden && !this.isForbidden && this.room !== '') {
-            const after = version < 0 ? '' : `?follow=1&after=${version}`;
-            const answer = await fetch(`/api/worlds/${this.room}/scripts${after}`).catch(() => null);
-            if (answer?.ok === true) {
-                const said = await answer.json() as ServerScripts;
-                version = said.version;
-                this.showServer(said);
-            } else {
-                this.isForbidden = answer?.status === 404 || answer?.status === 403;
+        let asked = '';
+        while (!this.root.hidden) {
+            const { world } = this;
+            if (asked !== world) {
+                asked = world;
+                version = -1;
                 this.server.replaceChildren();
+            }
+            if (world !== '' && world !== this.forbidden && this.canSeeServer()) {
+                const after = version < 0 ? '' : `?follow=1&after=${version}`;
+                const answer = await fetch(`/api/worlds/${world}/scripts${after}`).catch(() => null);
+                if (answer?.ok === true) {
+                    const said = await answer.json() as ServerScripts;
+                    version = said.version;
+                    this.showServer(said);
+                } else {
+                    this.forbidden = answer?.status === 404 || answer?.status === 403 ? world : '';
+                    this.server.replaceChildren();
+                }
             }
             await new Promise((done) => setTimeout(done, AGAIN_MS));
         }

@@ -167,11 +167,13 @@ export function TouchControls({ controls, place, build, onDig, onTouch }: {
             <Stick controls={controls} onTouch={onTouch} />
             <div class="touch-buttons" role="group" aria-label={words.touch.label}>
                 <HoldButton text={words.keys.jump} kind="large" hold={press(JUMP)} />
-                {(isBuilding || controls.fires.value) && (
+                {(isBuilding || (controls.used.value & FIRE) !== 0) && (
                     <HoldButton text={isBuilding ? words.build.use[build.tool.value] : words.touch.fire} kind="large"
                         hold={press(FIRE)} move={turn} />
                 )}
-                <HoldButton text={words.keys.use} hold={press(USE)} />
+                {(controls.used.value & USE) !== 0 && (
+                    <HoldButton text={words.keys.use} hold={press(USE)} />
+                )}
                 {settings.value.toggleRun && (
                     <HoldButton text={words.keys.run} pressed={controls.runs.value}
                         hold={press(RUN)} />
