@@ -342,7 +342,8 @@ test('a creator registers, makes a place from a template, is led to publish and 
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/create\/place_a-course/);
-    await page.waitForSelector('.lead:has-text("Open it in the Studio")');
+    await page.waitForSelector('.lead:has-text("Open it in the Studio") a[href^="/studio/place_a-course"]');
+    await shot(page, 'next');
     assert.match(await page.getAttribute('a:has-text("Play the draft")', 'href'), /place=place_a-course.*&channel=draft$/);
     const managed = new URL(page.url()).pathname;
     await page.fill('#draft-notes', 'the first one');
