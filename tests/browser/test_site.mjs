@@ -268,6 +268,7 @@ test('without JavaScript a place says what it is; what is not there says so', as
     await plain.go('/place/place_obby');
     assert.match(await plain.page.textContent('main'),
         /Obby[^]*Jump from block to block[^]*Versions[^]*r1[^]*JavaScript/);
+    await plain.page.locator('main a[href="/account"]').scrollIntoViewIfNeeded();
     await shot(plain.page, 'plain');
     await plain.context.close();
     const { context, page, go } = await openPage(OTHER);
@@ -341,7 +342,8 @@ test('a creator registers, makes a place from a template, is led to publish and 
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/create\/place_a-course/);
-    await page.waitForSelector('.lead:has-text("Open it in the Studio")');
+    await page.waitForSelector('.lead:has-text("Open it in the Studio") a[href^="/studio/place_a-course"]');
+    await shot(page, 'next');
     assert.match(await page.getAttribute('a:has-text("Play the draft")', 'href'), /place=place_a-course.*&channel=draft$/);
     const managed = new URL(page.url()).pathname;
     await page.fill('#draft-notes', 'the first one');
@@ -449,6 +451,7 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
         [...row.querySelectorAll('strong, .badge, p')].map((part) => part.textContent).join(' ')));
     await page.waitForSelector('.version');
     assert.deepEqual(await versions(), ['Version r2 the second one', 'Version r1 live the first one']);
+    await page.locator('.end').scrollIntoViewIfNeeded();
     await shot(page, 'versions');
     // Many: five, then all that came, then the next page of them.
     await page.route('**/revisions?live=1**', (route) => {

@@ -223,10 +223,18 @@ def test_site_without_javascript(program, places, folder):
                        "&lt;b&gt;lifts&lt;/b&gt; &amp; more"):
             check(wanted in text, f"{wanted!r} is not in {text}")
         check("<script" not in text and "<b>" not in text, text)
+        # Versions that are or were live, newest first, five of them; others are not told of.
+        up.publish("ann", package("Tower"), place, channel="beta", notes="not for you")
+        for _ in range(5):
+            last = up.publish("ann", package("Tower"), place, channel="live", notes="\"" * 2000)
+        check(last["revision_id"] == "r7", last)
+        text = up.raw("GET", f"/place/{place}")[2].decode()
+        check(re.findall(r"<li>(r\d+) \(20\d\d-\d\d-\d\d\): &quot;", text) == ["r7", "r6", "r5", "r4", "r3"], text)
+        check("not for you" not in text and "lifts" not in text, text)
         # The longest texts, each letter of which becomes six.
         up.good("PATCH", f"/api/places/{place}", {"title": "&" * 120, "description": "\"" * 8192}, "ann")
         text = up.raw("GET", f"/place/{place}")[2].decode()
-        check(text.count("&quot;") >= 8192 and text.endswith("</html>"), f"{len(text)}")
+        check(text.count("&quot;") >= 8192 + 5 * 2000 and text.endswith("</html>"), f"{len(text)}")
         up.good("PATCH", f"/api/places/{place}", {"visibility": "private"}, "ann")
         check("&quot;" not in up.raw("GET", f"/place/{place}", who="ann")[2].decode(), "a private one is told")
         # Those that came with the program say what they are.

@@ -219,8 +219,8 @@ export function DraftSection({ place, changed, found }: {
                             {file.path}</a></li>
                     ))}</ul>
                 </details>}
-            {draft.value !== null && <p><a class="button" href={`/studio/${encodeURIComponent(place.place_id)}`}>{words.studio}</a>{' '}
-                <a class="button quiet" href={`/studio/${encodeURIComponent(place.place_id)}?tour`}>{words.studioTour}</a>{' '}
+            {draft.value !== null && <p class="ways"><a class="button" href={`/studio/${encodeURIComponent(place.place_id)}`}>{words.studio}</a>
+                <a class="button quiet" href={`/studio/${encodeURIComponent(place.place_id)}?tour`}>{words.studioTour}</a>
                 <span class="soft">{words.studioHint}</span></p>}
             {draft.value !== null && <p><a class="button quiet" href={`/play?${new URLSearchParams(
                 { place: place.place_id, channel: 'draft' })}`}>{words.playDraft}</a>{' '}
