@@ -70,8 +70,8 @@ MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
 //   "lost"      entities with those that are no more
 //   "created"   new anchored parts without a parent and a script
 // STATUS_NOT_FOUND: something in it is no anchored part of this world, or was removed before;
-// STATUS_LIMIT, STATUS_UNSUPPORTED, STATUS_EXISTS: see edit.c. The caller makes the world anew; what
-// came before it is applied. The files are not changed.
+// STATUS_LIMIT, STATUS_UNSUPPORTED, STATUS_EXISTS: see edit.c. The caller makes the world anew;
+// what came before it is applied. The files are not changed.
 MUST_USE Status local_host_edit(LocalHost *host, const char *json, size_t bytes, PlaceError *error);
 
 // A JSON object; every member is optional:
