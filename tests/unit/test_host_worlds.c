@@ -432,6 +432,43 @@ TEST(a_new_revision_leaves_running_worlds_as_they_are)
     end();
 }
 
+static void fake_ask(void *user, const StoreHost *peer, const HostPeerAsk *ask)
+{
+    (void)user, (void)peer, (void)ask;
+}
+
+// After an outage worlds of others are left alone for 6 s of a lease of 30 s.
+TEST(only_a_world_of_its_own_begins_again_right_after_an_outage)
+{
+    begin(8, 8);
+    Host *host = fixture.host;
+    host->config.outside.peer_ask = fake_ask;
+    host->config.lease_ms = 30000;
+    snprintf(host->config.host_id, sizeof host->config.host_id, "host0");
+    host->has_row = host->peers_known = true;
+    host->peer_count = 1;
+    host->writable_ns = host->renewed_ns = host_now(host);
+    HostWorld *own = add_world("world_a", "AAAAAA", false);
+    HostWorld *fenced = add_world("world_b", "BBBBBB", false);
+    HostWorld *other = add_world("world_c", "CCCCCC", false);
+    HostWorld *all[] = {own, fenced, other};
+    own->has_lease = fenced->has_lease = fenced->fenced = true;
+    for (uint32_t i = 0; i < 3; i++) {
+        all[i]->wanted = true;
+        all[i]->state = WORLD_WAITING;
+        all[i]->deadline_ns = 1;
+        hosted_step(all[i]);
+    }
+    CHECK_INT(own->state, WORLD_TAKING);
+    CHECK_INT(fenced->state, WORLD_WAITING);
+    CHECK_INT(other->state, WORLD_WAITING);
+    fixture.now_ms += 6001;
+    hosted_step(other);
+    CHECK_INT(other->state, WORLD_TAKING);
+    host->peer_count = 0;
+    end();
+}
+
 // Nobody is in it, as when a creator looks at the terminal alone: a reload in place stays one.
 TEST(an_empty_world_that_takes_new_scripts_does_not_start_again)
 {

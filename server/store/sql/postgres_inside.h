@@ -84,6 +84,7 @@ struct Pg {
     bool is_open;     // BEGIN is queued or sent
     bool is_sent;     // there was a flight since the mark was queued
     bool has_written; // the mark is in it
+    bool is_undoable; // and came after the savepoint
     bool is_locked, has_changed;
     uint64_t changes, flights, connects;
     uint8_t writer_id[16];

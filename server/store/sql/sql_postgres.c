@@ -534,7 +534,7 @@ static SqlError begin(Pg *pg, PgStatement *statement)
         error = pg_queue(pg, statement);
     }
     pg->is_open = error == SQL_NO_ERROR;
-    pg->is_sent = pg->has_written = pg->is_locked = false;
+    pg->is_sent = pg->has_written = pg->is_undoable = pg->is_locked = false;
     return error;
 }
 
@@ -544,7 +544,7 @@ static SqlError put_mark(Pg *pg)
     if (pg->has_written || !pg->is_writer || !pg->is_open) {
         return SQL_NO_ERROR;
     }
-    pg->has_written = true;
+    pg->has_written = pg->is_undoable = true;
     pg->is_sent = false; // the mark has no answer yet
     // A number is never used twice: a transaction before this one may be stored without our knowing
     // it, and its number would be taken for this one's.
@@ -593,8 +593,12 @@ static SqlError run_control(Pg *pg, PgStatement *statement)
         return commit(pg, statement);
     case PG_UNDO: // what waits came after the savepoint
         rows_drop(pg);
+        // The mark is undone with the rest: what is written after this needs another one.
+        pg->has_written = pg->has_written && !pg->is_undoable;
+        pg->is_undoable = false;
         return pg_queue(pg, statement);
-    default: // a savepoint: everything before it is written before it
+    default: // a savepoint, or its end: everything before it is written before it
+        pg->is_undoable = false;
         error = rows_flush(pg);
         return error == SQL_NO_ERROR ? pg_queue(pg, statement) : error;
     }
