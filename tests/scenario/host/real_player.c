@@ -231,6 +231,8 @@ static void take_events(StubProcess *process, RealPlayer *player)
 
 // --- what they do -------------------------------------------------------------------------------
 
+#define GROUND_Y 0 // the first cell above the flat ground of test_place
+
 static void send_command(StubProcess *process, RealPlayer *player, RealPending *pending, Vec3 from)
 {
     Rng *rng = &process->hosts->rng;
@@ -243,8 +245,9 @@ static void send_command(StubProcess *process, RealPlayer *player, RealPending *
         return;
     }
     const VoxelCoord feet = voxel_at(vec3_add(from, vec3(0, 0.1f, 0)));
+    // On the ground: a piece on another one falls with it, which is not told to be durable.
     const int32_t x = (int32_t)rng_below(rng, 11) - 5, z = (int32_t)rng_below(rng, 11) - 5;
-    const MessageBuildPlace place = {.piece = 0, .cell = {feet.x + x, feet.y, feet.z + z}};
+    const MessageBuildPlace place = {.piece = 0, .cell = {feet.x + x, GROUND_Y, feet.z + z}};
     *pending = (RealPending){.seq = client_send(player->client, MESSAGE_BUILD_PLACE, &place)};
 }
 
