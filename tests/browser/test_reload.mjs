@@ -141,6 +141,8 @@ test('what is saved runs in the pages of all who play, and only what changed sta
             players.push(await Player.open(dev.port, name));
         }
         await Promise.all(players.map((player) => player.playing()));
+        await until('the pages have counted their connections', async () => // it is told four times a second
+            (await Promise.all(players.map(lifeOf))).every(({ connections }) => connections > 0));
         for (const { page, name } of players) {
             await page.evaluate((mark) => { window.markOfTest = mark; }, name);
         }
