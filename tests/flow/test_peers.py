@@ -372,9 +372,10 @@ def test_control_apart_from_hosts(program, _, folder):
         status, _, body = hosts[0].request("GET", "/", headers={"Accept": "text/html"})
         check(status in (404, 421), f"a page at a host: {status}")
         at = Address(players[0].answer)
+        visitor = sign_in(control, "visitor")  # a second socket of p0 would replace the first
         for origin, wanted in ((f"http://127.0.0.1:{control.port}", 101), (f"http://127.0.0.1:{at.port}", 101),
                                ("http://stranger.example", 403), ("http://127.0.0.1:1", 403)):
-            ticket = join(control, token, world_id=players[0].world_id)["ticket"]
+            ticket = join(control, visitor, world_id=players[0].world_id)["ticket"]
             got = wait_until(lambda ticket=ticket, origin=origin, wanted=wanted:
                              socket_status(at.port, at.room, ticket, origin) == wanted,
                              f"{wanted} for a page of {origin}", 5)
