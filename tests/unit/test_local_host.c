@@ -852,8 +852,8 @@ TEST(scripts_and_what_is_edited_while_they_run)
         "{\"created\": [{\"id\": 4, \"attributes\": {\"to\": {\"entity\": 2}}}]}",
         "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": 2}}]}",
         "{\"lost\": [{\"id\": 2, \"attributes\": {\"secret\": 1}}]}",
-        "{\"given\": [{\"id\": 2, \"attributes\": {\"a\": {\"value\": 1, \"persistent\": "
-        "true}}}]}"};
+        ("{\"given\": [{\"id\": 2, \"attributes\": {\"a\": {\"value\": 1, \"persistent\": "
+         "true}}}]}")};
     for (uint32_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         CHECK_INT(edit_text(&stage, refused[i]), STATUS_UNSUPPORTED);
     }
