@@ -11,10 +11,20 @@ def meadow(program, folder, *options):
     return World(program, write_meadow(folder), folder + "/data", *options)
 
 
+def measured(program, world, tries=6):
+    """What bots measured while they had the processor that they need. A busy machine delays ticks of
+    bots and world alike, and then the number of snapshots says nothing: bots report that as `starved`."""
+    for _ in range(tries):
+        result = Bots(program, world.port, 10, 4, "walk").result(60)
+        if not result["starved"]:
+            break
+    return result
+
+
 def test_bots_walk(program, places, folder):
     world = meadow(program, folder)
     try:
-        result = Bots(program, world.port, 10, 4, "walk").result(60)
+        result = measured(program, world)
         check(result["playing"] == 10, f"all play: {result}")
         check(result["ok"] and result["failures"] == 0, f"nobody fails: {result['reasons']}")
         check(17 < result["snapshots_per_second"] < 21, f"20 snapshots a second: {result}")
