@@ -97,6 +97,11 @@ float byte_read_f32(ByteReader *reader)
 
 uint64_t byte_read_varint(ByteReader *reader)
 {
+    // Nearly all of them have one byte.
+    if (reader->status == STATUS_OK && reader->at < reader->size &&
+        reader->data[reader->at] < 0x80) {
+        return reader->data[reader->at++];
+    }
     uint64_t value = 0;
     for (uint32_t i = 0; i < VARINT_BYTES_MAX; i++) {
         const uint8_t byte = byte_read_u8(reader);

@@ -362,14 +362,10 @@ static bool writes_data(const Job *job)
     return job->type == JOB_REQUEST && !data_is_read(&job->request);
 }
 
-static bool takes_or_releases(const Job *job)
+static bool writes_world(const Job *job)
 {
-    return job->type == JOB_TAKE || job->type == JOB_RELEASE;
-}
-
-static bool has_world(const Job *job)
-{
-    return is_fenced(job) || takes_or_releases(job);
+    return job->type == JOB_SAVE || writes_data(job) || job->type == JOB_TAKE ||
+           job->type == JOB_RELEASE;
 }
 
 static uint32_t count_jobs(const JobList *batch, JobFilter filter)
@@ -414,9 +410,7 @@ static void lock_batch(Sql *sql, const JobList *batch)
         }
     }
     lock_by_world(sql, batch, writes_data, sql_lock_places);
-    if (count_jobs(batch, takes_or_releases) > 0) {
-        lock_by_world(sql, batch, has_world, sql_lock_worlds);
-    }
+    lock_by_world(sql, batch, writes_world, sql_lock_worlds);
 }
 
 // The COMMIT had no answer. Whoever tried the jobs again before knowing what became of it would do

@@ -519,6 +519,131 @@ TEST(a_late_holder_is_fenced)
     behind_end(&behind);
 }
 
+// --- locks --------------------------------------------------------------------------------------
+
+static Sql *direct(const Behind *behind)
+{
+    char reason[256] = "";
+    Sql *sql = calloc(1, sizeof *sql);
+    ASSERT(sql != NULL);
+    CHECK_OK(sql_connect(sql, behind->fixture.path, reason, sizeof reason));
+    return sql;
+}
+
+static void hold_head(Sql *sql, const char *world_id)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "BEGIN; SELECT 1 FROM world_head WHERE world_id = '%s' FOR UPDATE", world_id);
+    sql_exec(sql, text);
+    CHECK_INT(sql->error, SQL_NO_ERROR);
+}
+
+static bool is_held(Sql *sql, const char *world_id)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "SELECT 1 FROM world_head WHERE world_id = '%s' FOR UPDATE NOWAIT", world_id);
+    sql_exec(sql, text);
+    const bool is_held = sql->error != SQL_NO_ERROR;
+    sql_clear(sql);
+    return is_held;
+}
+
+static void save_soon(Behind *behind, const char *world_id, uint64_t epoch)
+{
+    uint8_t bytes[64];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    row_put_meta(&(RowMeta){.next_net_id = 1, .next_player = 1}, &writer);
+    CHECK_OK(store_save(behind->fixture.store, world_id, epoch, 1, bytes, writer.at, 0));
+}
+
+static void wait_for_waiting(Behind *behind)
+{
+    const char *text = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    for (int tries = 0; tries < 600 && number(behind, text) == 0; tries++) {
+        pause_ms(5);
+    }
+    CHECK_INT(number(behind, text), 1);
+}
+
+// Else two hosts could wait for each other: one that takes worlds, and one that still saves them.
+TEST(heads_are_locked_in_the_order_of_their_ids)
+{
+    Behind behind;
+    if (!behind_begin(&behind)) {
+        return;
+    }
+    static const char *const ids[] = {"w3", "w1", "w2"}; // as they are saved
+    uint64_t epochs[3];
+    const uint64_t first = fixture_world(&behind.fixture, "w0");
+    for (int i = 0; i < 3; i++) {
+        epochs[i] = i == 1 ? behind.epoch : fixture_world(&behind.fixture, ids[i]);
+    }
+    Sql *one = direct(&behind), *two = direct(&behind);
+    hold_head(one, "w0");
+    hold_head(two, "w2");
+    save_soon(&behind, "w0", first); // while it waits, the others come together
+    wait_for_waiting(&behind);
+    for (int i = 0; i < 3; i++) {
+        save_soon(&behind, ids[i], epochs[i]);
+    }
+    sql_exec(one, "COMMIT");
+    StoreCompletion done;
+    CHECK(fixture_wait(&behind.fixture, &done)); // of w0
+    wait_for_waiting(&behind);
+    CHECK(is_held(one, "w1"));
+    CHECK(!is_held(one, "w3")); // it comes after the one that is waited for
+    sql_exec(two, "COMMIT");
+    for (int i = 0; i < 3; i++) {
+        CHECK(fixture_wait(&behind.fixture, &done));
+        CHECK_OK(done.status);
+    }
+    sql_disconnect(one);
+    sql_disconnect(two);
+    free(one);
+    free(two);
+    behind_end(&behind);
+}
+
+// The same row twice in one statement is an error of PostgreSQL's; the one that came last counts.
+TEST(saves_of_one_world_in_one_commit)
+{
+    Behind behind;
+    if (!behind_begin(&behind)) {
+        return;
+    }
+    uint8_t bytes[256];
+    Sql *one = direct(&behind);
+    const uint64_t first = fixture_world(&behind.fixture, "w0");
+    hold_head(one, "w0");
+    save_soon(&behind, "w0", first);
+    wait_for_waiting(&behind);
+    for (uint64_t seq = 1; seq <= 5; seq++) { // 4 and 5 put what 3 removes
+        ByteWriter writer = byte_writer(bytes, sizeof bytes);
+        const RowMeta meta = {.next_net_id = 1, .next_player = 1, .tick = seq};
+        const RowStructure structure = {.desc = {.net_id = 7}, .health = (float)seq};
+        row_put_meta(&meta, &writer);
+        if (seq == 3) {
+            row_delete_structure(7, &writer);
+        } else {
+            row_put_structure(&structure, &writer);
+        }
+        CHECK_OK(store_save(behind.fixture.store, "w1", behind.epoch, seq, bytes, writer.at, 0));
+    }
+    sql_exec(one, "COMMIT");
+    StoreCompletion done;
+    for (int i = 0; i < 6; i++) {
+        CHECK(fixture_wait(&behind.fixture, &done));
+        CHECK_OK(done.status);
+    }
+    CHECK_INT(number(&behind, "SELECT tick FROM world_meta WHERE world_id = 'w1'"), 5);
+    CHECK_INT(number(&behind, "SELECT health::bigint FROM structures WHERE world_id = 'w1'"), 5);
+    sql_disconnect(one);
+    free(one);
+    behind_end(&behind);
+}
+
 // --- blobs --------------------------------------------------------------------------------------
 
 TEST(blobs_are_pieces_of_the_server_and_files_of_a_cache)

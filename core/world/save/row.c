@@ -115,23 +115,24 @@ void row_write(const Row *row, ByteWriter *writer)
 
 Status row_read(ByteReader *reader, Row *out)
 {
-    Row row = {0};
     const uint8_t type = byte_read_u8(reader);
-    row.key_bytes = byte_read_count(reader, ROW_KEY_BYTES);
-    const uint8_t *key = byte_read_bytes(reader, row.key_bytes);
-    row.value_bytes = byte_read_count(reader, ROW_VALUE_BYTES);
-    row.value = byte_read_bytes(reader, row.value_bytes);
+    const uint32_t key_bytes = byte_read_count(reader, ROW_KEY_BYTES);
+    const uint8_t *key = byte_read_bytes(reader, key_bytes);
+    const uint32_t value_bytes = byte_read_count(reader, ROW_VALUE_BYTES);
+    const uint8_t *value = byte_read_bytes(reader, value_bytes);
     if (reader->status == STATUS_OK && (type == ROW_NONE || type >= ROW_TYPE_COUNT)) {
         byte_reader_fail(reader, STATUS_UNSUPPORTED);
     }
     if (reader->status != STATUS_OK) {
         return reader->status;
     }
-    row.type = (RowType)type;
-    if (row.key_bytes > 0) {
-        memcpy(row.key, key, row.key_bytes);
+    out->type = (RowType)type;
+    out->key_bytes = key_bytes;
+    if (key_bytes > 0) {
+        memcpy(out->key, key, key_bytes);
     }
-    *out = row;
+    out->value = value;
+    out->value_bytes = value_bytes;
     return STATUS_OK;
 }
 

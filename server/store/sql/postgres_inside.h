@@ -1,5 +1,6 @@
-// The inside of PostgreSQL's driver: sql_postgres.c has the connection and its flights,
-// postgres_rows.c the statements that write many rows at once.
+// The inside of PostgreSQL's driver: sql_postgres.c has statements and transactions,
+// postgres_connection.c the connection and its flights, postgres_rows.c the statements that write
+// many rows at once.
 #pragma once
 
 #include "server/store/sql/sql_driver.h"
@@ -47,24 +48,21 @@ typedef struct PgBuffer {
     size_t count, max;
 } PgBuffer;
 
-// One row that waits: a put or a deletion. Its columns stand in the table's buffer.
-typedef struct PgRow {
-    size_t at;
-    uint32_t key_bytes;
-    bool is_deletion;
-} PgRow;
+// Rows of one statement: its parameters, an array for each column.
+typedef struct PgArrays {
+    PgBuffer columns[SQL_COLUMNS_MAX];
+    uint32_t row_count;
+} PgArrays;
 
-// What waits to be written into one table. Each key is there once, with what came last.
+// What waits to be written into one table. Each key is there once.
 typedef struct PgTable {
     const SqlTableInfo *info;
     SqlColumn columns[SQL_COLUMNS_MAX];
     uint32_t column_count, key_count;
     PgStatement *put, *deletion;
-    PgBuffer bytes;
-    PgRow *rows;
-    uint32_t row_count, row_max;
-    uint32_t *slots; // by hash of the key: number of the row + 1
-    uint32_t slot_count;
+    PgArrays puts, deletions;
+    uint64_t *slots; // hashes of the keys that wait; 0: free
+    uint32_t slot_count, key_hash_count;
 } PgTable;
 
 struct Pg {
@@ -93,7 +91,7 @@ struct Pg {
     // Rows that wait (postgres_rows.c).
     PgTable tables[PG_TABLES_MAX];
     uint32_t table_count, rows_waiting;
-    PgBuffer arrays[SQL_COLUMNS_MAX];
+    PgArrays heads; // of worlds that are locked or raised
     SqlError rows_error;
 };
 
@@ -102,8 +100,18 @@ void pg_statement_free(PgStatement *statement);
 Oid pg_oid(char type); // b, i, f; B, I, F: arrays of them
 void pg_set_integer(PgStatement *statement, uint32_t at, int64_t value);
 void pg_set_bytes(PgStatement *statement, uint32_t at, const void *data, size_t bytes);
-SqlError pg_queue(Pg *pg, PgStatement *statement);
 SqlError pg_settle(Pg *pg); // a flight, if anything is queued
+
+// --- postgres_connection.c ----------------------------------------------------------------------
+#define PG_READ_MS 20000 // of a connection that only reads, or makes the tables
+// By turns, beginning with the host that answered last, or with the next one if it broke off.
+SqlError pg_connect(Pg *pg);
+void pg_hang_up(Pg *pg);
+void pg_note(Pg *pg, const char *text); // for error_text
+SqlError pg_queue(Pg *pg, PgStatement *statement);
+// Sends what is queued and takes all results. The last statement's is kept in it.
+SqlError pg_fly(Pg *pg, double wait_ms);
+SqlError pg_run_text(Pg *pg, const char *text); // outside of the pipeline
 
 // --- postgres_rows.c ----------------------------------------------------------------------------
 // True: the statement puts or deletes one row of a world, and it was taken from it.

@@ -1,8 +1,9 @@
 // Many rows in one statement, for PostgreSQL. The statements that put or delete one row of a world
-// by its key are not sent: their rows are collected by table, the last one of each key, and before
+// by its key are not sent: their rows are collected by table, an array for each column, and before
 // the next flight one INSERT … SELECT FROM unnest(…) writes all that were put into a table, and one
 // DELETE … USING unnest(…) all that were deleted. Rows of different keys do not depend on each
-// other, so their order does not matter.
+// other, so their order does not matter. A key that comes a second time must not be in the same
+// statement: what waits for its table is queued before it.
 #define _GNU_SOURCE
 #include "server/store/sql/postgres_inside.h"
 
@@ -42,11 +43,14 @@ static const RowStatement row_statements[SQL_COUNT] = {
     [SQL_ACTIVE_PUT] = {TABLE_ACTIVE, false, {0}},
 };
 
-// --- buffers ------------------------------------------------------------------------------------
+// --- arrays -------------------------------------------------------------------------------------
+
+// In PostgreSQL's binary form: dimensions, has nulls, type, count, first index, elements.
+#define ARRAY_HEAD_BYTES 20
 
 static bool reserve(PgBuffer *buffer, size_t bytes)
 {
-    if (bytes <= buffer->max - buffer->count) {
+    if (buffer->data != NULL && bytes <= buffer->max - buffer->count) {
         return true;
     }
     const size_t max = (buffer->count + bytes) * 2 + 256;
@@ -59,48 +63,67 @@ static bool reserve(PgBuffer *buffer, size_t bytes)
     return true;
 }
 
-static void add(PgBuffer *buffer, const void *data, size_t bytes)
+// The head is written by queue_arrays.
+static bool array_add(PgBuffer *array, const void *data, size_t bytes)
 {
-    memcpy(buffer->data + buffer->count, data, bytes);
-    buffer->count += bytes;
-}
-
-static void add_u32(PgBuffer *buffer, uint32_t value)
-{
-    const uint32_t bits = htobe32(value);
-    add(buffer, &bits, sizeof bits);
-}
-
-// An array in PostgreSQL's binary form: dimensions, has nulls, type, count, first index, elements.
-#define ARRAY_HEAD_BYTES 20
-static bool array_begin(PgBuffer *buffer, char type, uint32_t count)
-{
-    buffer->count = 0;
-    if (!reserve(buffer, ARRAY_HEAD_BYTES)) {
+    array->count = array->count == 0 ? ARRAY_HEAD_BYTES : array->count;
+    if (!reserve(array, bytes + 4)) {
         return false;
     }
-    add_u32(buffer, 1);
-    add_u32(buffer, 0);
-    add_u32(buffer, pg_oid(type));
-    add_u32(buffer, count);
-    add_u32(buffer, 1);
+    const uint32_t length = htobe32((uint32_t)bytes);
+    uint8_t *at = array->data + array->count;
+    memcpy(at, &length, sizeof length);
+    if (bytes == 8) { // a number: without a call
+        memcpy(at + 4, data, 8);
+    } else {
+        memcpy(at + 4, data, bytes);
+    }
+    array->count += 4 + bytes;
     return true;
 }
 
-static bool array_add(PgBuffer *buffer, const void *data, size_t bytes)
-{
-    if (!reserve(buffer, bytes + 4)) {
-        return false;
-    }
-    add_u32(buffer, (uint32_t)bytes);
-    add(buffer, data, bytes);
-    return true;
-}
-
-static bool array_add_u64(PgBuffer *buffer, uint64_t value)
+static bool array_add_u64(PgBuffer *array, uint64_t value)
 {
     const uint64_t bits = htobe64(value);
-    return array_add(buffer, &bits, sizeof bits);
+    return array_add(array, &bits, sizeof bits);
+}
+
+static void write_head(PgBuffer *array, Oid type, uint32_t count)
+{
+    const uint32_t head[] = {htobe32(1), 0, htobe32(type), htobe32(count), htobe32(1)};
+    _Static_assert(sizeof head == ARRAY_HEAD_BYTES, "before the first element");
+    memcpy(array->data, head, sizeof head);
+}
+
+static Oid element_type(Oid array)
+{
+    return array == pg_oid('B') ? pg_oid('b') : array == pg_oid('I') ? pg_oid('i') : pg_oid('f');
+}
+
+static void arrays_clear(PgArrays *arrays)
+{
+    for (uint32_t i = 0; i < SQL_COLUMNS_MAX; i++) {
+        arrays->columns[i].count = 0;
+    }
+    arrays->row_count = 0;
+}
+
+static void arrays_free(PgArrays *arrays)
+{
+    for (uint32_t i = 0; i < SQL_COLUMNS_MAX; i++) {
+        free(arrays->columns[i].data);
+    }
+}
+
+// The first parameters of the statement.
+static void bind_arrays(PgStatement *statement, PgArrays *arrays, uint32_t count)
+{
+    ASSERT(arrays->row_count > 0);
+    for (uint32_t i = 0; i < count; i++) {
+        PgBuffer *array = &arrays->columns[i];
+        write_head(array, element_type(statement->types[i]), arrays->row_count);
+        pg_set_bytes(statement, i, array->data, array->count);
+    }
 }
 
 // --- tables -------------------------------------------------------------------------------------
@@ -211,79 +234,122 @@ static PgStatement *make_deletion(Pg *pg, const PgTable *table)
 
 // --- rows that wait -----------------------------------------------------------------------------
 
-static uint32_t *find_slot(PgTable *table, const uint8_t *key, size_t key_bytes)
+static bool grow_keys(PgTable *table)
 {
-    Hash64 hash = HASH64_INIT;
-    hash_bytes(&hash, key, key_bytes);
-    const uint32_t mask = table->slot_count - 1;
-    for (uint32_t at = (uint32_t)hash.state & mask;; at = (at + 1) & mask) {
-        if (table->slots[at] == 0) {
-            return &table->slots[at];
-        }
-        const PgRow *row = &table->rows[table->slots[at] - 1];
-        if (row->key_bytes == key_bytes &&
-            memcmp(table->bytes.data + row->at, key, key_bytes) == 0) {
-            return &table->slots[at];
-        }
-    }
-}
-
-static bool grow_rows(PgTable *table)
-{
-    if (table->row_count < table->row_max) {
+    if (table->key_hash_count * 2 < table->slot_count) {
         return true;
     }
-    const uint32_t max = table->row_max == 0 ? 64 : table->row_max * 2;
-    PgRow *rows = realloc(table->rows, max * sizeof *rows);
-    uint32_t *slots = calloc((size_t)max * 2, sizeof *slots);
-    if (rows != NULL) {
-        table->rows = rows;
-    }
-    if (rows == NULL || slots == NULL) {
-        free(slots);
+    const uint32_t count = table->slot_count == 0 ? 128 : table->slot_count * 2;
+    uint64_t *slots = calloc(count, sizeof *slots);
+    if (slots == NULL) {
         return false;
+    }
+    for (uint32_t i = 0; i < table->slot_count; i++) {
+        uint32_t at = (uint32_t)table->slots[i] & (count - 1);
+        while (table->slots[i] != 0 && slots[at] != 0) {
+            at = (at + 1) & (count - 1);
+        }
+        slots[at] = table->slots[i] != 0 ? table->slots[i] : slots[at];
     }
     free(table->slots);
     table->slots = slots;
-    table->slot_count = max * 2;
-    table->row_max = max;
-    for (uint32_t i = 0; i < table->row_count; i++) {
-        const PgRow *row = &table->rows[i];
-        *find_slot(table, table->bytes.data + row->at, row->key_bytes) = i + 1;
-    }
+    table->slot_count = count;
     return true;
 }
 
-static bool add_value(PgBuffer *buffer, const PgStatement *statement, uint32_t at)
+// False: a row of this key waits already, or, hardly ever, of another key with the same hash.
+static bool note_key(PgTable *table, uint64_t hash)
 {
-    ASSERT(statement->values[at] != NULL); // no column of such a table is null
-    return array_add(buffer, statement->values[at], (size_t)statement->lengths[at]);
+    hash += hash == 0;
+    uint32_t at = (uint32_t)hash & (table->slot_count - 1);
+    while (table->slots[at] != 0 && table->slots[at] != hash) {
+        at = (at + 1) & (table->slot_count - 1);
+    }
+    const bool is_new = table->slots[at] == 0;
+    table->slots[at] = hash;
+    table->key_hash_count += is_new;
+    return is_new;
 }
 
-static bool add_row(PgTable *table, const PgStatement *statement, const RowStatement *kind)
+static uint32_t parameter_of(const RowStatement *kind, uint32_t column)
 {
-    PgBuffer *bytes = &table->bytes;
-    const size_t start = bytes->count;
+    return kind->order[0] != 0 ? kind->order[column] - 1u : column;
+}
+
+static uint64_t key_hash(const PgTable *table, const PgStatement *statement,
+                         const RowStatement *kind)
+{
+    Hash64 hash = HASH64_INIT;
+    for (uint32_t i = 0; i < table->key_count; i++) {
+        const uint32_t at = parameter_of(kind, i);
+        hash_bytes(&hash, statement->values[at], (size_t)statement->lengths[at]);
+    }
+    return hash.state;
+}
+
+static void clear_table(PgTable *table)
+{
+    arrays_clear(&table->puts);
+    arrays_clear(&table->deletions);
+    if (table->key_hash_count > 0) {
+        memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+    }
+    table->key_hash_count = 0;
+}
+
+static SqlError write_arrays(Pg *pg, PgStatement *statement, PgArrays *arrays)
+{
+    if (statement == NULL) {
+        return SQL_ERROR_DISK;
+    }
+    statement->is_counted = false; // they were when they came
+    bind_arrays(statement, arrays, statement->parameter_count);
+    return pg_queue(pg, statement); // libpq copies them
+}
+
+// Queues what waits for one table.
+static SqlError write_table(Pg *pg, PgTable *table)
+{
+    SqlError error = SQL_NO_ERROR;
+    if (table->puts.row_count > 0) {
+        table->put = table->put != NULL ? table->put : make_put(pg, table);
+        error = write_arrays(pg, table->put, &table->puts);
+    }
+    if (error == SQL_NO_ERROR && table->deletions.row_count > 0) {
+        table->deletion = table->deletion != NULL ? table->deletion : make_deletion(pg, table);
+        error = write_arrays(pg, table->deletion, &table->deletions);
+    }
+    clear_table(table);
+    return error;
+}
+
+static SqlError add_row(Pg *pg, PgTable *table, const PgStatement *statement,
+                        const RowStatement *kind)
+{
+    const uint64_t hash = key_hash(table, statement, kind);
+    if (!grow_keys(table)) {
+        return SQL_ERROR_DISK;
+    }
+    if (!note_key(table, hash)) {
+        const SqlError error = write_table(pg, table);
+        if (error != SQL_NO_ERROR) {
+            return error;
+        }
+        (void)note_key(table, hash);
+    }
     const uint32_t count = kind->is_deletion ? table->key_count : table->column_count;
-    uint32_t key_bytes = 0;
+    PgArrays *arrays = kind->is_deletion ? &table->deletions : &table->puts;
     ASSERT(statement->parameter_count == count);
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = kind->order[0] != 0 ? kind->order[i] - 1u : i;
-        if (!add_value(bytes, statement, at)) {
-            return false;
+        const uint32_t at = parameter_of(kind, i);
+        ASSERT(statement->values[at] != NULL); // no column of such a table is null
+        if (!array_add(&arrays->columns[i], statement->values[at],
+                       (size_t)statement->lengths[at])) {
+            return SQL_ERROR_DISK;
         }
-        key_bytes = i + 1 == table->key_count ? (uint32_t)(bytes->count - start) : key_bytes;
     }
-    if (!grow_rows(table)) {
-        return false;
-    }
-    uint32_t *slot = find_slot(table, bytes->data + start, key_bytes);
-    if (*slot == 0) {
-        table->row_count += 1;
-        *slot = table->row_count;
-    }
-    table->rows[*slot - 1] = (PgRow){start, key_bytes, kind->is_deletion};
-    return true;
+    arrays->row_count += 1;
+    return SQL_NO_ERROR;
 }
 
 bool rows_take(Pg *pg, const PgStatement *statement)
@@ -295,8 +361,8 @@ bool rows_take(Pg *pg, const PgStatement *statement)
     if (kind->table == TABLE_NONE) {
         return false;
     }
-    if (!add_row(find_table(pg, kind->table), statement, kind)) {
-        pg->rows_error = SQL_ERROR_DISK;
+    if (pg->rows_error == SQL_NO_ERROR) {
+        pg->rows_error = add_row(pg, find_table(pg, kind->table), statement, kind);
     }
     pg->rows_waiting += 1;
     return true;
@@ -312,73 +378,6 @@ bool rows_are_waiting(const Pg *pg)
     return pg->rows_waiting > 0;
 }
 
-// --- writing them -------------------------------------------------------------------------------
-
-// The columns of the rows that are put, or the keys of those that are deleted, one array each.
-static bool fill_arrays(Pg *pg, const PgTable *table, bool deletions, uint32_t row_count)
-{
-    const uint32_t columns = deletions ? table->key_count : table->column_count;
-    for (uint32_t i = 0; i < columns; i++) {
-        if (!array_begin(&pg->arrays[i], letter_of(table->columns[i].type), row_count)) {
-            return false;
-        }
-    }
-    for (uint32_t r = 0; r < table->row_count; r++) {
-        if (table->rows[r].is_deletion != deletions) {
-            continue;
-        }
-        const uint8_t *at = table->bytes.data + table->rows[r].at;
-        for (uint32_t i = 0; i < columns; i++) {
-            uint32_t bits;
-            memcpy(&bits, at, sizeof bits);
-            const size_t bytes = 4 + (size_t)be32toh(bits);
-            if (!reserve(&pg->arrays[i], bytes)) {
-                return false;
-            }
-            add(&pg->arrays[i], at, bytes);
-            at += bytes;
-        }
-    }
-    return true;
-}
-
-static SqlError queue_arrays(Pg *pg, PgStatement *statement)
-{
-    for (uint32_t i = 0; i < statement->parameter_count; i++) {
-        pg_set_bytes(statement, i, pg->arrays[i].data, pg->arrays[i].count);
-    }
-    return pg_queue(pg, statement); // libpq copies them
-}
-
-static SqlError write_rows(Pg *pg, PgTable *table, bool deletions)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < table->row_count; i++) {
-        count += table->rows[i].is_deletion == deletions;
-    }
-    if (count == 0) {
-        return SQL_NO_ERROR;
-    }
-    PgStatement **statement = deletions ? &table->deletion : &table->put;
-    if (*statement == NULL) {
-        *statement = deletions ? make_deletion(pg, table) : make_put(pg, table);
-    }
-    if (*statement == NULL || !fill_arrays(pg, table, deletions, count)) {
-        return SQL_ERROR_DISK;
-    }
-    (*statement)->is_counted = false; // they were when they came
-    return queue_arrays(pg, *statement);
-}
-
-static void clear_table(PgTable *table)
-{
-    table->bytes.count = 0;
-    if (table->row_count > 0) {
-        memset(table->slots, 0, table->slot_count * sizeof *table->slots);
-    }
-    table->row_count = 0;
-}
-
 SqlError rows_flush(Pg *pg)
 {
     SqlError error = pg->rows_error;
@@ -386,14 +385,10 @@ SqlError rows_flush(Pg *pg)
         return error;
     }
     for (uint32_t i = 0; i < pg->table_count; i++) {
-        PgTable *table = &pg->tables[i];
         if (error == SQL_NO_ERROR) {
-            error = write_rows(pg, table, false);
+            error = write_table(pg, &pg->tables[i]);
         }
-        if (error == SQL_NO_ERROR) {
-            error = write_rows(pg, table, true);
-        }
-        clear_table(table);
+        clear_table(&pg->tables[i]);
     }
     pg->rows_waiting = 0;
     return error;
@@ -414,41 +409,57 @@ void rows_free(Pg *pg)
         PgTable *table = &pg->tables[i];
         pg_statement_free(table->put);
         pg_statement_free(table->deletion);
-        free(table->bytes.data);
-        free(table->rows);
+        arrays_free(&table->puts);
+        arrays_free(&table->deletions);
         free(table->slots);
     }
-    for (uint32_t i = 0; i < SQL_COLUMNS_MAX; i++) {
-        free(pg->arrays[i].data);
-    }
+    arrays_free(&pg->heads);
 }
 
 // --- the fence of many worlds -------------------------------------------------------------------
 
+// One row as the answer: for each world that was raised its number, eight bytes.
 #define RAISE_TEXT                                                                            \
-    "UPDATE world_head h SET seq = u.seq, checksum = u.checksum FROM unnest($1::bytea[], "    \
-    "$2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) WITH ORDINALITY "  \
+    "WITH raised AS (UPDATE world_head h SET seq = u.seq, checksum = u.checksum FROM "        \
+    "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], "            \
+    "$6::bigint[]) WITH ORDINALITY "                                                          \
     "AS u(world_id, epoch, old_seq, old_checksum, seq, checksum, number) "                    \
     "WHERE h.world_id = u.world_id AND h.epoch = u.epoch AND h.seq = u.old_seq "              \
     "AND h.checksum = u.old_checksum AND EXISTS (SELECT 1 FROM hosts o WHERE o.host_id = $7 " \
-    "AND o.boot = $8 AND o.expires_unix_ms > $9) RETURNING u.number"
+    "AND o.boot = $8 AND o.expires_unix_ms > $9) RETURNING u.number) "                        \
+    "SELECT string_agg(int8send(number), ''::bytea) FROM raised"
 
-static bool fill_raises(Pg *pg, const SqlHeadRaise *raises, uint32_t count)
+static bool fill_raises(PgArrays *arrays, const SqlHeadRaise *raises, uint32_t count)
 {
-    bool ok = array_begin(&pg->arrays[0], 'b', count);
-    for (uint32_t i = 1; i < 6; i++) {
-        ok = ok && array_begin(&pg->arrays[i], 'i', count);
-    }
+    bool ok = true;
+    arrays_clear(arrays);
+    arrays->row_count = count;
     for (uint32_t i = 0; i < count && ok; i++) {
         const SqlHeadRaise *raise = &raises[i];
-        ok = array_add(&pg->arrays[0], raise->world_id, strlen(raise->world_id)) &&
-             array_add_u64(&pg->arrays[1], raise->epoch) &&
-             array_add_u64(&pg->arrays[2], raise->old_seq) &&
-             array_add_u64(&pg->arrays[3], raise->old_checksum) &&
-             array_add_u64(&pg->arrays[4], raise->seq) &&
-             array_add_u64(&pg->arrays[5], raise->checksum);
+        ok = array_add(&arrays->columns[0], raise->world_id, strlen(raise->world_id)) &&
+             array_add_u64(&arrays->columns[1], raise->epoch) &&
+             array_add_u64(&arrays->columns[2], raise->old_seq) &&
+             array_add_u64(&arrays->columns[3], raise->old_checksum) &&
+             array_add_u64(&arrays->columns[4], raise->seq) &&
+             array_add_u64(&arrays->columns[5], raise->checksum);
     }
     return ok;
+}
+
+static void note_raised(Sql *sql, PgStatement *statement, SqlHeadRaise *raises, uint32_t count)
+{
+    Pg *pg = sql->connection;
+    size_t bytes = 0;
+    const uint8_t *at = sql->driver->column_bytes(statement, 0, &bytes);
+    ASSERT(bytes % 8 == 0);
+    for (const uint8_t *end = at + bytes; at < end; at += 8) {
+        uint64_t bits;
+        memcpy(&bits, at, sizeof bits);
+        const uint64_t number = be64toh(bits);
+        ASSERT(number >= 1 && number <= count);
+        raises[number - 1].is_raised = true;
+        pg->changes += 1;
+    }
 }
 
 SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count)
@@ -457,24 +468,18 @@ SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raise
     if (pg->raise == NULL) {
         pg->raise = pg_statement(pg, RAISE_TEXT, "BIIIIIbbi");
     }
-    if (pg->raise == NULL || !fill_raises(pg, raises, count)) {
+    if (pg->raise == NULL || !fill_raises(&pg->heads, raises, count)) {
         return SQL_ERROR_DISK;
     }
     PgStatement *statement = pg->raise;
-    for (uint32_t i = 0; i < 6; i++) {
-        pg_set_bytes(statement, i, pg->arrays[i].data, pg->arrays[i].count);
-    }
+    bind_arrays(statement, &pg->heads, 6);
     pg_set_bytes(statement, 6, holder->host_id, strlen(holder->host_id));
     pg_set_bytes(statement, 7, holder->boot, holder->boot_bytes);
     pg_set_integer(statement, 8, (int64_t)holder->now);
     bool is_row = false;
-    SqlError error = sql->driver->step(sql, statement, &is_row);
-    while (error == SQL_NO_ERROR && is_row) {
-        const int64_t number = sql->driver->column_integer(statement, 0);
-        ASSERT(number >= 1 && number <= (int64_t)count);
-        raises[number - 1].is_raised = true;
-        pg->changes += 1;
-        error = sql->driver->step(sql, statement, &is_row);
+    const SqlError error = sql->driver->step(sql, statement, &is_row);
+    if (error == SQL_NO_ERROR && is_row) {
+        note_raised(sql, statement, raises, count);
     }
     sql->driver->reset(statement);
     return error;
@@ -488,21 +493,29 @@ SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raise
     "(SELECT DISTINCT place_id FROM worlds WHERE world_id = ANY($1::bytea[]) "           \
     "ORDER BY place_id) AS p"
 
-#define LOCK_WORLDS_TEXT                                                            \
-    "SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) ORDER BY world_id " \
-    "FOR UPDATE"
+// So are heads. Without it an UPDATE of several would lock them in the order of its plan.
+#define LOCK_WORLDS_TEXT                                                                 \
+    "SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) " \
+    "ORDER BY world_id FOR UPDATE) AS locked"
 
 static SqlError queue_lock(Pg *pg, PgStatement **statement, const char *text,
                            const char *const *world_ids, uint32_t count)
 {
+    PgArrays *arrays = &pg->heads;
     if (*statement == NULL) {
         *statement = pg_statement(pg, text, "B");
     }
-    bool ok = *statement != NULL && array_begin(&pg->arrays[0], 'b', count);
+    bool ok = *statement != NULL;
+    arrays_clear(arrays);
+    arrays->row_count = count;
     for (uint32_t i = 0; i < count && ok; i++) {
-        ok = array_add(&pg->arrays[0], world_ids[i], strlen(world_ids[i]));
+        ok = array_add(&arrays->columns[0], world_ids[i], strlen(world_ids[i]));
     }
-    return ok ? queue_arrays(pg, *statement) : SQL_ERROR_DISK;
+    if (!ok) {
+        return SQL_ERROR_DISK;
+    }
+    bind_arrays(*statement, arrays, 1);
+    return pg_queue(pg, *statement);
 }
 
 SqlError rows_lock_places(Sql *sql, const char *const *world_ids, uint32_t count)

@@ -28,9 +28,12 @@ typedef struct Player {
     uint32_t number; // in its list: a later one replaces an earlier one
 } Player;
 
+#define FEW_PLAYERS 4 // need no memory of their own
+
 typedef struct PlayerList {
-    Player *items;
-    uint32_t count;
+    Player *items; // `few`, or from malloc
+    uint32_t count, max;
+    Player few[FEW_PLAYERS];
 } PlayerList;
 
 static uint64_t account_of(const Row *row)
@@ -48,43 +51,73 @@ static int compare_players(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static void list_free(PlayerList *list)
+{
+    if (list->items != list->few) {
+        free(list->items);
+    }
+}
+
+static bool list_grow(PlayerList *list)
+{
+    if (list->count < list->max) {
+        return true;
+    }
+    if (list->max == 0) {
+        list->items = list->few;
+        list->max = FEW_PLAYERS;
+        return true;
+    }
+    Player *items = malloc((size_t)list->max * 4 * sizeof *items);
+    if (items == NULL) {
+        return false;
+    }
+    memcpy(items, list->items, list->count * sizeof *items);
+    list_free(list);
+    list->items = items;
+    list->max *= 4;
+    return true;
+}
+
+// By account, the last one of each.
+static void list_sort(PlayerList *list)
+{
+    const uint32_t count = list->count;
+    qsort(list->items, count, sizeof *list->items, compare_players);
+    list->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + 1 == count || list->items[i + 1].account != list->items[i].account) {
+            list->items[list->count++] = list->items[i];
+        }
+    }
+}
+
 // The rows of players in those bytes, by account, the last one of each. False: they are no rows, or
 // there is no memory.
 static bool list_players(const uint8_t *bytes, size_t byte_count, PlayerList *out)
 {
-    uint32_t count = 0;
-    Row row;
-    for (int pass = 0; pass < 2; pass++) {
-        ByteReader reader = byte_reader(bytes, byte_count);
-        count = 0;
-        while (byte_reader_left(&reader) > 0) {
-            const size_t start = reader.at;
-            if (row_read(&reader, &row) != STATUS_OK) {
-                return false;
-            }
-            if (row.type == ROW_PLAYER) {
-                if (pass == 1) {
-                    out->items[count] = (Player){.account = account_of(&row),
-                                                 .bytes = bytes + start,
-                                                 .byte_count = (uint32_t)(reader.at - start),
-                                                 .number = count};
-                }
-                count += 1;
-            }
+    bool is_sorted = true;
+    ByteReader reader = byte_reader(bytes, byte_count);
+    while (byte_reader_left(&reader) > 0) {
+        const size_t start = reader.at;
+        Row row;
+        if (row_read(&reader, &row) != STATUS_OK || !list_grow(out)) {
+            return false;
         }
-        if (pass == 0) {
-            out->items = malloc((count + 1) * sizeof *out->items);
-            if (out->items == NULL) {
-                return false;
-            }
+        if (row.type != ROW_PLAYER) {
+            continue;
         }
+        const uint64_t account = account_of(&row);
+        is_sorted =
+            is_sorted && (out->count == 0 || out->items[out->count - 1].account < account);
+        out->items[out->count] = (Player){.account = account,
+                                          .bytes = bytes + start,
+                                          .byte_count = (uint32_t)(reader.at - start),
+                                          .number = out->count};
+        out->count += 1;
     }
-    qsort(out->items, count, sizeof *out->items, compare_players);
-    out->count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + 1 == count || out->items[i + 1].account != out->items[i].account) {
-            out->items[out->count++] = out->items[i];
-        }
+    if (!is_sorted) {
+        list_sort(out);
     }
     return true;
 }
@@ -340,8 +373,8 @@ void players_apply(Store *store, Sql *sql, const Save *save)
     } else {
         sql_fail(sql, SQL_ERROR_DISK);
     }
-    free(all.given.items);
-    free(all.old.items);
+    list_free(&all.given);
+    list_free(&all.old);
     free(all.old_bytes);
     free(all.bytes);
 }

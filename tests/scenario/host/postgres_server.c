@@ -273,8 +273,7 @@ static TextKind kind_of(const char *text)
                  {"SAVEPOINT", TEXT_SAVEPOINT},
                  {"RELEASE", TEXT_RELEASE},
                  {"SELECT pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
-                 {"SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) ORDER BY world_id "
-                  "FOR UPDATE",
+                 {"SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY(",
                   TEXT_LOCK_WORLDS},
                  {"SELECT pg_advisory_xact_lock(", TEXT_LOCK},
                  {"SELECT CASE WHEN to_regclass", TEXT_NUMBER},
@@ -296,6 +295,9 @@ static int64_t catalogue_number(const char *text)
     }
     return count > 0 ? count : 1; // every table is there, with all its columns
 }
+
+#define RAISED_BEGIN "WITH raised AS ("
+#define RAISED_END   ") SELECT string_agg(int8send(number), '') FROM raised"
 
 // "unnest($1::bytea[], …)", and what it is called: a table with columns c1, c2, … and number.
 static void translate_arrays(ServerText *out, char *text, size_t bytes)
@@ -351,7 +353,8 @@ static void translate_arrays(ServerText *out, char *text, size_t bytes)
     char *returning = strstr(text, " RETURNING ");
     if (returning != NULL) {
         char select[4096], wanted[64];
-        snprintf(wanted, sizeof wanted, "%s", returning + strlen(" RETURNING "));
+        snprintf(wanted, sizeof wanted, "string_agg(int8send(%s), '')",
+                 returning + strlen(" RETURNING "));
         *returning = '\0';
         const char *from = strstr(text, " FROM ");
         char target[64];
@@ -389,6 +392,11 @@ const ServerText *server_text(const char *text, int parameter_count, const unsig
         }
         (void)replace(own, sizeof own,
                       "(extract(epoch FROM now() - interval '30 days') * 1000)::bigint", "0");
+        while (replace(own, sizeof own, "''::bytea", "''")) {
+        }
+        if (replace(own, sizeof own, RAISED_END, "")) { // SQLite has no WITH … AS (UPDATE …)
+            ASSERT(replace(own, sizeof own, RAISED_BEGIN, ""));
+        }
         made->has_arrays = strstr(own, "unnest(") != NULL;
         if (made->has_arrays) {
             translate_arrays(made, own, sizeof own);
@@ -627,10 +635,10 @@ static ServerResult *number_result(int64_t number)
 // In the order of their ids; those before the one that is waited for are held.
 static bool lock_worlds(Backend *backend, const ServerStatement *from)
 {
-    const char *ids[64], *at = from->values[0] + 20;
+    const char *ids[1024], *at = from->values[0] + 20;
     const uint32_t count = read_u32(from->values[0] + 12);
     uint32_t sorted = 0;
-    ASSERT(count <= 64);
+    ASSERT(count <= 1024);
     for (; sorted < count; sorted++, at += 4 + read_u32(at)) {
         uint32_t to = sorted;
         for (; to > 0; to--) {
@@ -930,6 +938,38 @@ static void add_table(const char *name, uint32_t keys, uint32_t columns, const c
     table->deletion = prepare(text);
 }
 
+// --- functions that SQLite does not have --------------------------------------------------------
+
+static void int8send(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const uint64_t bits = htobe64((uint64_t)sqlite3_value_int64(values[0]));
+    sqlite3_result_blob(context, &bits, sizeof bits, SQLITE_TRANSIENT);
+}
+
+typedef struct Joined {
+    int bytes;
+    char data[8192];
+} Joined;
+
+static void join_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    Joined *joined = sqlite3_aggregate_context(context, sizeof *joined);
+    const int bytes = sqlite3_value_bytes(values[0]);
+    ASSERT(joined != NULL && joined->bytes + bytes <= (int)sizeof joined->data);
+    memcpy(joined->data + joined->bytes, sqlite3_value_blob(values[0]), (size_t)bytes);
+    joined->bytes += bytes;
+}
+
+static void join_end(sqlite3_context *context)
+{
+    const Joined *joined = sqlite3_aggregate_context(context, 0);
+    if (joined != NULL) { // else null
+        sqlite3_result_blob(context, joined->data, joined->bytes, SQLITE_TRANSIENT);
+    }
+}
+
 void server_open(void)
 {
     memset(&server, 0, sizeof server);
@@ -937,6 +977,12 @@ void server_open(void)
     int code = sqlite3_open(":memory:", &server.db);
     ASSERT(code == SQLITE_OK);
     exec("PRAGMA journal_mode = MEMORY; PRAGMA temp_store = MEMORY");
+    code = sqlite3_create_function(server.db, "int8send", 1, SQLITE_UTF8, NULL, int8send, NULL,
+                                   NULL);
+    ASSERT(code == SQLITE_OK);
+    code = sqlite3_create_function(server.db, "string_agg", 2, SQLITE_UTF8, NULL, NULL, join_step,
+                                   join_end);
+    ASSERT(code == SQLITE_OK);
     for (uint32_t i = 0; i < sql_table_count(); i++) {
         const SqlTableInfo *info = sql_table_at(i);
         SqlColumn columns[SQL_COLUMNS_MAX];
