@@ -368,30 +368,21 @@ static bool writes_world(const Job *job)
            job->type == JOB_RELEASE;
 }
 
-static uint32_t count_jobs(const JobList *batch, JobFilter filter)
-{
-    uint32_t count = 0;
-    for (const Job *job = batch->first; job != NULL; job = job->next) {
-        count += filter(job);
-    }
-    return count;
-}
-
-static void lock_by_world(Sql *sql, const JobList *batch, JobFilter filter,
+static void lock_by_world(Sql *sql, const JobList *batch, uint32_t job_count, JobFilter filter,
                           void (*lock)(Sql *sql, const char *const *world_ids, uint32_t count))
 {
-    const uint32_t count = count_jobs(batch, filter);
-    const char **worlds = count > 0 ? calloc(count, sizeof *worlds) : NULL;
-    uint32_t at = 0;
-    if (count > 0 && worlds == NULL) {
+    const char **worlds = calloc(job_count, sizeof *worlds);
+    uint32_t count = 0;
+    if (worlds == NULL) {
         sql_fail(sql, SQL_ERROR_DISK);
+        return;
     }
-    for (const Job *job = batch->first; job != NULL && worlds != NULL; job = job->next) {
+    for (const Job *job = batch->first; job != NULL; job = job->next) {
         if (filter(job)) {
-            worlds[at++] = job->answer.world_id;
+            worlds[count++] = job->answer.world_id;
         }
     }
-    if (worlds != NULL) {
+    if (count > 0) {
         lock(sql, worlds, count);
     }
     free(worlds);
@@ -404,13 +395,15 @@ static void lock_batch(Sql *sql, const JobList *batch)
     if (!sql_raises_heads(sql)) {
         return;
     }
+    uint32_t count = 0;
     for (const Job *job = batch->first; job != NULL; job = job->next) {
+        count += 1;
         if (job->type == JOB_CALL || job->type == JOB_MAKE) {
             sql_lock_all(sql);
         }
     }
-    lock_by_world(sql, batch, writes_data, sql_lock_places);
-    lock_by_world(sql, batch, writes_world, sql_lock_worlds);
+    lock_by_world(sql, batch, count, writes_data, sql_lock_places);
+    lock_by_world(sql, batch, count, writes_world, sql_lock_worlds);
 }
 
 // The COMMIT had no answer. Whoever tried the jobs again before knowing what became of it would do

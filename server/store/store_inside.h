@@ -271,8 +271,24 @@ MUST_USE Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, voi
                           RowsFound *found);
 
 // --- store_players.c ----------------------------------------------------------------------------
+// One player's row of bytes, where it stands; no value: it is deleted.
+typedef struct PlayerRow {
+    uint64_t account;
+    const uint8_t *bytes, *value;
+    uint32_t byte_count, value_bytes;
+    uint32_t number; // in its list: a later one replaces an earlier one
+} PlayerRow;
+#define PLAYERS_FEW 4 // need no memory of their own
+typedef struct PlayerList {
+    PlayerRow *items; // `few`, or from malloc
+    uint32_t count, max;
+    bool is_unsorted;
+    PlayerRow few[PLAYERS_FEW];
+} PlayerList;
+bool players_list_add(PlayerList *list, const Row *row, const uint8_t *bytes, size_t byte_count);
+void players_list_free(PlayerList *list);
 // The rows of players among those of the save.
-void players_apply(Store *store, Sql *sql, const Save *save);
+void players_apply(Store *store, Sql *sql, const Save *save, PlayerList *given);
 // What was written may have been taken back, or somebody else may have written.
 void players_forget(Store *store);
 // A row of SQL_CHECKPOINT_READ, and of SQL_PLAYERS_READ; false: it is damaged.

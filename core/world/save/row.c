@@ -8,9 +8,43 @@
 #include "core/base/name_text.h"
 #include "core/base/text.h"
 
+#include <float.h>
 #include <string.h>
 
 #define ROW_FORMAT 1
+
+// --- reading without calls ----------------------------------------------------------------------
+
+// Saves are read several times each, so what is nearly always the case is decided here. What is not,
+// or fails, is left to bytes.h.
+
+static inline const uint8_t *take_bytes(ByteReader *reader, size_t count)
+{
+    if (reader->status == STATUS_OK && count <= reader->size - reader->at) {
+        const uint8_t *bytes = reader->data + reader->at;
+        reader->at += count;
+        return bytes;
+    }
+    return byte_read_bytes(reader, count);
+}
+
+static inline uint64_t take_varint(ByteReader *reader)
+{
+    if (reader->status == STATUS_OK && reader->at < reader->size &&
+        reader->data[reader->at] < 0x80) {
+        return reader->data[reader->at++];
+    }
+    return byte_read_varint(reader);
+}
+
+static inline uint32_t take_count(ByteReader *reader, uint32_t max)
+{
+    if (reader->status == STATUS_OK && reader->at < reader->size &&
+        reader->data[reader->at] < 0x80 && reader->data[reader->at] <= max) {
+        return reader->data[reader->at++];
+    }
+    return byte_read_count(reader, max);
+}
 
 // --- texts --------------------------------------------------------------------------------------
 
@@ -42,8 +76,8 @@ static void write_text(ByteWriter *writer, Text text)
 
 static Text read_text(ByteReader *reader, uint32_t bytes_max)
 {
-    const uint32_t bytes = byte_read_count(reader, bytes_max);
-    const uint8_t *data = byte_read_bytes(reader, bytes);
+    const uint32_t bytes = take_count(reader, bytes_max);
+    const uint8_t *data = take_bytes(reader, bytes);
     if (data == NULL || !text_is_valid(data, bytes)) {
         byte_reader_fail(reader, STATUS_MALFORMED);
         return (Text){"", 0};
@@ -58,24 +92,28 @@ static void write_vec3(ByteWriter *writer, Vec3 v)
     byte_write_f32(writer, v.z);
 }
 
-// A position must be inside the world; a speed has the same limit, which is far above any real one.
-static float read_metres(ByteReader *reader)
+// Position, velocity, yaw and health of a player. A position must be inside the world; a speed has the
+// same limit, which is far above any real one.
+#define PLAYER_FLOATS 8
+static void read_player_floats(ByteReader *reader, float out[PLAYER_FLOATS])
 {
-    const float value = byte_read_f32(reader);
-    if (!(value >= -(float)WORLD_EXTENT_M && value <= (float)WORLD_EXTENT_M)) {
-        byte_reader_fail(reader, STATUS_RANGE);
-        return 0;
+    const uint8_t *bytes = take_bytes(reader, PLAYER_FLOATS * sizeof *out);
+    memset(out, 0, PLAYER_FLOATS * sizeof *out);
+    if (bytes == NULL) {
+        return;
     }
-    return value;
-}
-
-static Vec3 read_vec3(ByteReader *reader)
-{
-    Vec3 v;
-    v.x = read_metres(reader);
-    v.y = read_metres(reader);
-    v.z = read_metres(reader);
-    return v;
+    float values[PLAYER_FLOATS];
+    memcpy(values, bytes, sizeof values);
+    bool ok = true;
+    for (int i = 0; i < PLAYER_FLOATS; i++) { // also false for what is no number
+        const float most = i < 6 ? (float)WORLD_EXTENT_M : FLT_MAX;
+        ok = ok && values[i] >= -most && values[i] <= most;
+    }
+    if (!ok) {
+        byte_reader_fail(reader, STATUS_RANGE);
+        return;
+    }
+    memcpy(out, values, sizeof values);
 }
 
 static int32_t read_i32(ByteReader *reader, int32_t magnitude)
@@ -92,7 +130,7 @@ static int32_t read_i32(ByteReader *reader, int32_t magnitude)
 
 static uint64_t read_id(ByteReader *reader)
 {
-    const uint64_t id = byte_read_varint(reader);
+    const uint64_t id = take_varint(reader);
     if (id > SIM_NET_ID_MAX) {
         byte_reader_fail(reader, STATUS_RANGE);
         return 0;
@@ -115,11 +153,12 @@ void row_write(const Row *row, ByteWriter *writer)
 
 Status row_read(ByteReader *reader, Row *out)
 {
-    const uint8_t type = byte_read_u8(reader);
-    const uint32_t key_bytes = byte_read_count(reader, ROW_KEY_BYTES);
-    const uint8_t *key = byte_read_bytes(reader, key_bytes);
-    const uint32_t value_bytes = byte_read_count(reader, ROW_VALUE_BYTES);
-    const uint8_t *value = byte_read_bytes(reader, value_bytes);
+    const uint8_t *first = take_bytes(reader, 1);
+    const uint8_t type = first != NULL ? *first : ROW_NONE;
+    const uint32_t key_bytes = take_count(reader, ROW_KEY_BYTES);
+    const uint8_t *key = take_bytes(reader, key_bytes);
+    const uint32_t value_bytes = take_count(reader, ROW_VALUE_BYTES);
+    const uint8_t *value = take_bytes(reader, value_bytes);
     if (reader->status == STATUS_OK && (type == ROW_NONE || type >= ROW_TYPE_COUNT)) {
         byte_reader_fail(reader, STATUS_UNSUPPORTED);
     }
@@ -128,7 +167,9 @@ Status row_read(ByteReader *reader, Row *out)
     }
     out->type = (RowType)type;
     out->key_bytes = key_bytes;
-    if (key_bytes > 0) {
+    if (key_bytes == 8) { // most of them: without a call
+        memcpy(out->key, key, 8);
+    } else if (key_bytes > 0) {
         memcpy(out->key, key, key_bytes);
     }
     out->value = value;
@@ -293,10 +334,12 @@ Status row_player(const Row *row, RowPlayer *out)
     player.account = byte_read_u64(&key);
     player.player = read_id(&value);
     player.entity = read_id(&value);
-    player.position = read_vec3(&value);
-    player.velocity = read_vec3(&value);
-    player.yaw = byte_read_f32(&value);
-    player.health = byte_read_f32(&value);
+    float floats[PLAYER_FLOATS];
+    read_player_floats(&value, floats);
+    player.position = (Vec3){floats[0], floats[1], floats[2]};
+    player.velocity = (Vec3){floats[3], floats[4], floats[5]};
+    player.yaw = floats[6];
+    player.health = floats[7];
     player.name = read_text(&value, 64);
     player.team = read_text(&value, 64);
     player.present = byte_read_bool(&value);
@@ -310,6 +353,22 @@ Status row_player(const Row *row, RowPlayer *out)
     }
     *out = player;
     return STATUS_OK;
+}
+
+bool row_player_is_present(const uint8_t *bytes, size_t byte_count, Text *name)
+{
+    ByteReader value = byte_reader(bytes, byte_count);
+    (void)take_bytes(&value, 1);
+    (void)take_varint(&value);
+    (void)take_varint(&value);
+    (void)take_bytes(&value, PLAYER_FLOATS * sizeof(float));
+    const uint32_t name_bytes = take_count(&value, 64);
+    const uint8_t *data = take_bytes(&value, name_bytes);
+    (void)take_bytes(&value, take_count(&value, 64));
+    const uint8_t *present = take_bytes(&value, 1);
+    const bool is_present = present != NULL && *present == 1;
+    *name = is_present ? (Text){(const char *)data, name_bytes} : (Text){"", 0};
+    return is_present;
 }
 
 // --- resumes ------------------------------------------------------------------------------------

@@ -109,6 +109,8 @@ MUST_USE Status row_attribute_key(const Row *row, Text *entity_name, uint64_t *n
 // STATUS_MISMATCH for a row of another type; a deletion has no content: STATUS_NOT_FOUND.
 MUST_USE Status row_meta(const Row *row, RowMeta *out);
 MUST_USE Status row_player(const Row *row, RowPlayer *out);
+// Of the value of a row that row_player has accepted: whether they are there, and then their name.
+bool row_player_is_present(const uint8_t *value, size_t bytes, Text *name);
 MUST_USE Status row_resume(const Row *row, RowResume *out);
 MUST_USE Status row_profiles(const Row *row, RowProfiles *out);
 MUST_USE Status row_structure(const Row *row, RowStructure *out);

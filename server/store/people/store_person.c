@@ -150,7 +150,7 @@ static void delete_from_world(Store *store, Sql *sql, const char *world_id, uint
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     row_write(&row, &writer);
     const Save save = {.world_id = world_id, .rows = bytes, .row_bytes = writer.at};
-    players_apply(store, sql, &save);
+    rows_apply(store, sql, &save);
 }
 
 // They are written while they are read no more: first all worlds, then each of them.

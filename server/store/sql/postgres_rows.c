@@ -19,8 +19,11 @@
 typedef struct RowStatement {
     SqlTable table; // TABLE_NONE: it is sent as it is
     bool is_deletion;
-    uint8_t order[4]; // which parameter each column is, + 1; 0: in the order of the columns
+    uint8_t order[4]; // which parameter each column is; all 0: in the order of the columns
 } RowStatement;
+
+static const uint8_t in_order[SQL_COLUMNS_MAX] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,
+                                                  10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
 
 static const RowStatement row_statements[SQL_COUNT] = {
     [SQL_META_PUT] = {TABLE_META, false, {0}},
@@ -34,7 +37,7 @@ static const RowStatement row_statements[SQL_COUNT] = {
     [SQL_RESUME_PUT] = {TABLE_RESUMES, false, {0}},
     [SQL_RESUME_DELETE] = {TABLE_RESUMES, true, {0}},
     [SQL_PLAYERS_PUT] = {TABLE_PLAYERS, false, {0}},
-    [SQL_PLAYERS_CHANGE] = {TABLE_PLAYERS, false, {3, 1, 2}},
+    [SQL_PLAYERS_CHANGE] = {TABLE_PLAYERS, false, {2, 0, 1}},
     [SQL_CHECKPOINT_PUT] = {TABLE_CHECKPOINTS, false, {0}},
     [SQL_CHECKPOINT_DELETE] = {TABLE_CHECKPOINTS, true, {0}},
     [SQL_PRESENCE_PUT] = {TABLE_PRESENCE, false, {0}},
@@ -48,26 +51,22 @@ static const RowStatement row_statements[SQL_COUNT] = {
 // In PostgreSQL's binary form: dimensions, has nulls, type, count, first index, elements.
 #define ARRAY_HEAD_BYTES 20
 
-static bool reserve(PgBuffer *buffer, size_t bytes)
+static bool grow(PgBuffer *array, size_t bytes)
 {
-    if (buffer->data != NULL && bytes <= buffer->max - buffer->count) {
-        return true;
-    }
-    const size_t max = (buffer->count + bytes) * 2 + 256;
-    uint8_t *data = realloc(buffer->data, max);
+    const size_t max = (array->count + bytes) * 2 + 256;
+    uint8_t *data = realloc(array->data, max);
     if (data == NULL) {
         return false;
     }
-    buffer->data = data;
-    buffer->max = max;
+    array->data = data;
+    array->max = max;
     return true;
 }
 
-// The head is written by queue_arrays.
-static bool array_add(PgBuffer *array, const void *data, size_t bytes)
+// The head is written by bind_arrays.
+static inline bool array_add(PgBuffer *array, const void *data, size_t bytes)
 {
-    array->count = array->count == 0 ? ARRAY_HEAD_BYTES : array->count;
-    if (!reserve(array, bytes + 4)) {
+    if (array->count + bytes + 4 > array->max && !grow(array, bytes + 4)) {
         return false;
     }
     const uint32_t length = htobe32((uint32_t)bytes);
@@ -82,12 +81,6 @@ static bool array_add(PgBuffer *array, const void *data, size_t bytes)
     return true;
 }
 
-static bool array_add_u64(PgBuffer *array, uint64_t value)
-{
-    const uint64_t bits = htobe64(value);
-    return array_add(array, &bits, sizeof bits);
-}
-
 static void write_head(PgBuffer *array, Oid type, uint32_t count)
 {
     const uint32_t head[] = {htobe32(1), 0, htobe32(type), htobe32(count), htobe32(1)};
@@ -100,10 +93,11 @@ static Oid element_type(Oid array)
     return array == pg_oid('B') ? pg_oid('b') : array == pg_oid('I') ? pg_oid('i') : pg_oid('f');
 }
 
+// Also before it is used for the first time.
 static void arrays_clear(PgArrays *arrays)
 {
     for (uint32_t i = 0; i < SQL_COLUMNS_MAX; i++) {
-        arrays->columns[i].count = 0;
+        arrays->columns[i].count = ARRAY_HEAD_BYTES;
     }
     arrays->row_count = 0;
 }
@@ -147,6 +141,8 @@ static PgTable *find_table(Pg *pg, SqlTable table)
     while (made->columns[made->key_count].is_key) {
         made->key_count += 1;
     }
+    arrays_clear(&made->puts);
+    arrays_clear(&made->deletions);
     return made;
 }
 
@@ -271,18 +267,11 @@ static bool note_key(PgTable *table, uint64_t hash)
     return is_new;
 }
 
-static uint32_t parameter_of(const RowStatement *kind, uint32_t column)
-{
-    return kind->order[0] != 0 ? kind->order[column] - 1u : column;
-}
-
-static uint64_t key_hash(const PgTable *table, const PgStatement *statement,
-                         const RowStatement *kind)
+static uint64_t key_hash(const PgTable *table, const PgStatement *statement, const uint8_t *order)
 {
     Hash64 hash = HASH64_INIT;
     for (uint32_t i = 0; i < table->key_count; i++) {
-        const uint32_t at = parameter_of(kind, i);
-        hash_bytes(&hash, statement->values[at], (size_t)statement->lengths[at]);
+        hash_bytes(&hash, statement->values[order[i]], (size_t)statement->lengths[order[i]]);
     }
     return hash.state;
 }
@@ -326,7 +315,8 @@ static SqlError write_table(Pg *pg, PgTable *table)
 static SqlError add_row(Pg *pg, PgTable *table, const PgStatement *statement,
                         const RowStatement *kind)
 {
-    const uint64_t hash = key_hash(table, statement, kind);
+    const uint8_t *order = kind->order[0] != kind->order[1] ? kind->order : in_order;
+    const uint64_t hash = key_hash(table, statement, order);
     if (!grow_keys(table)) {
         return SQL_ERROR_DISK;
     }
@@ -341,7 +331,7 @@ static SqlError add_row(Pg *pg, PgTable *table, const PgStatement *statement,
     PgArrays *arrays = kind->is_deletion ? &table->deletions : &table->puts;
     ASSERT(statement->parameter_count == count);
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = parameter_of(kind, i);
+        const uint32_t at = order[i];
         ASSERT(statement->values[at] != NULL); // no column of such a table is null
         if (!array_add(&arrays->columns[i], statement->values[at],
                        (size_t)statement->lengths[at])) {
@@ -436,12 +426,13 @@ static bool fill_raises(PgArrays *arrays, const SqlHeadRaise *raises, uint32_t c
     arrays->row_count = count;
     for (uint32_t i = 0; i < count && ok; i++) {
         const SqlHeadRaise *raise = &raises[i];
-        ok = array_add(&arrays->columns[0], raise->world_id, strlen(raise->world_id)) &&
-             array_add_u64(&arrays->columns[1], raise->epoch) &&
-             array_add_u64(&arrays->columns[2], raise->old_seq) &&
-             array_add_u64(&arrays->columns[3], raise->old_checksum) &&
-             array_add_u64(&arrays->columns[4], raise->seq) &&
-             array_add_u64(&arrays->columns[5], raise->checksum);
+        const uint64_t numbers[] = {raise->epoch, raise->old_seq, raise->old_checksum, raise->seq,
+                                    raise->checksum};
+        ok = array_add(&arrays->columns[0], raise->world_id, strlen(raise->world_id));
+        for (uint32_t n = 0; n < 5 && ok; n++) {
+            const uint64_t bits = htobe64(numbers[n]);
+            ok = array_add(&arrays->columns[1 + n], &bits, sizeof bits);
+        }
     }
     return ok;
 }

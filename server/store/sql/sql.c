@@ -335,6 +335,11 @@ void sql_put_f32(SqlRow *row, float value)
 void sql_put_bytes(SqlRow *row, const void *data, size_t bytes)
 {
     hash_bytes(&row->hash, data, bytes);
+    sql_put_unhashed(row, data, bytes);
+}
+
+void sql_put_unhashed(SqlRow *row, const void *data, size_t bytes)
+{
     if (row->note_kind != 0 && row->at == 0) {
         row->subject = data;
         row->subject_bytes = (uint32_t)bytes;

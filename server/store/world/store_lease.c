@@ -110,13 +110,23 @@ static Status find_head(Sql *sql, const char *world_id, Head *out)
     return sql_status(sql) != STATUS_OK ? sql_status(sql) : status;
 }
 
-static uint64_t head_checksum(const char *world_id, Head head)
+static Hash64 checksum_begin(const char *world_id)
 {
     Hash64 hash = sql_checksum_begin(TABLE_HEAD);
     hash_bytes(&hash, world_id, strlen(world_id));
+    return hash;
+}
+
+static uint64_t checksum_end(Hash64 hash, Head head)
+{
     hash_u64(&hash, head.epoch);
     hash_u64(&hash, head.seq);
     return hash.state;
+}
+
+static uint64_t head_checksum(const char *world_id, Head head)
+{
+    return checksum_end(checksum_begin(world_id), head);
 }
 
 // The next epoch of a world that nobody holds any more; also its first one.
@@ -619,12 +629,13 @@ static uint32_t list_raises(Store *store)
             const char *world_id = fence->writer.world_id;
             const Head before = {fence->writer.epoch, fence->first - 1};
             const Head after = {fence->writer.epoch, fence->last};
+            const Hash64 begun = checksum_begin(world_id);
             store->raises[count++] = (SqlHeadRaise){.world_id = world_id,
                                                     .epoch = before.epoch,
                                                     .old_seq = before.seq,
-                                                    .old_checksum = head_checksum(world_id, before),
+                                                    .old_checksum = checksum_end(begun, before),
                                                     .seq = after.seq,
-                                                    .checksum = head_checksum(world_id, after)};
+                                                    .checksum = checksum_end(begun, after)};
         }
     }
     return count;

@@ -20,38 +20,7 @@
 // More than this of one world is not kept in memory.
 #define KEPT_BYTES_MAX (16u << 10)
 
-// One player's row of bytes; no value: it is deleted.
-typedef struct Player {
-    uint64_t account;
-    const uint8_t *bytes;
-    uint32_t byte_count;
-    uint32_t number; // in its list: a later one replaces an earlier one
-} Player;
-
-#define FEW_PLAYERS 4 // need no memory of their own
-
-typedef struct PlayerList {
-    Player *items; // `few`, or from malloc
-    uint32_t count, max;
-    Player few[FEW_PLAYERS];
-} PlayerList;
-
-static uint64_t account_of(const Row *row)
-{
-    ByteReader reader = byte_reader(row->key, row->key_bytes);
-    return byte_read_u64(&reader);
-}
-
-static int compare_players(const void *a, const void *b)
-{
-    const Player *x = a, *y = b;
-    if (x->account != y->account) {
-        return x->account < y->account ? -1 : 1;
-    }
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static void list_free(PlayerList *list)
+void players_list_free(PlayerList *list)
 {
     if (list->items != list->few) {
         free(list->items);
@@ -65,23 +34,54 @@ static bool list_grow(PlayerList *list)
     }
     if (list->max == 0) {
         list->items = list->few;
-        list->max = FEW_PLAYERS;
+        list->max = PLAYERS_FEW;
         return true;
     }
-    Player *items = malloc((size_t)list->max * 4 * sizeof *items);
+    PlayerRow *items = malloc((size_t)list->max * 4 * sizeof *items);
     if (items == NULL) {
         return false;
     }
     memcpy(items, list->items, list->count * sizeof *items);
-    list_free(list);
+    players_list_free(list);
     list->items = items;
     list->max *= 4;
     return true;
 }
 
+bool players_list_add(PlayerList *list, const Row *row, const uint8_t *bytes, size_t byte_count)
+{
+    ByteReader key = byte_reader(row->key, row->key_bytes);
+    const uint64_t account = byte_read_u64(&key);
+    if (!list_grow(list)) {
+        return false;
+    }
+    list->is_unsorted = list->is_unsorted || (list->count > 0 &&
+                                              list->items[list->count - 1].account >= account);
+    list->items[list->count] = (PlayerRow){.account = account,
+                                           .bytes = bytes,
+                                           .value = row->value,
+                                           .byte_count = (uint32_t)byte_count,
+                                           .value_bytes = row->value_bytes,
+                                           .number = list->count};
+    list->count += 1;
+    return true;
+}
+
+static int compare_players(const void *a, const void *b)
+{
+    const PlayerRow *x = a, *y = b;
+    if (x->account != y->account) {
+        return x->account < y->account ? -1 : 1;
+    }
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
 // By account, the last one of each.
 static void list_sort(PlayerList *list)
 {
+    if (!list->is_unsorted) {
+        return;
+    }
     const uint32_t count = list->count;
     qsort(list->items, count, sizeof *list->items, compare_players);
     list->count = 0;
@@ -90,40 +90,28 @@ static void list_sort(PlayerList *list)
             list->items[list->count++] = list->items[i];
         }
     }
+    list->is_unsorted = false;
 }
 
-// The rows of players in those bytes, by account, the last one of each. False: they are no rows, or
-// there is no memory.
+// The rows of players in those bytes. False: they are no rows, or there is no memory.
 static bool list_players(const uint8_t *bytes, size_t byte_count, PlayerList *out)
 {
-    bool is_sorted = true;
     ByteReader reader = byte_reader(bytes, byte_count);
     while (byte_reader_left(&reader) > 0) {
         const size_t start = reader.at;
         Row row;
-        if (row_read(&reader, &row) != STATUS_OK || !list_grow(out)) {
+        if (row_read(&reader, &row) != STATUS_OK ||
+            (row.type == ROW_PLAYER &&
+             !players_list_add(out, &row, bytes + start, reader.at - start))) {
             return false;
         }
-        if (row.type != ROW_PLAYER) {
-            continue;
-        }
-        const uint64_t account = account_of(&row);
-        is_sorted =
-            is_sorted && (out->count == 0 || out->items[out->count - 1].account < account);
-        out->items[out->count] = (Player){.account = account,
-                                          .bytes = bytes + start,
-                                          .byte_count = (uint32_t)(reader.at - start),
-                                          .number = out->count};
-        out->count += 1;
     }
-    if (!is_sorted) {
-        list_sort(out);
-    }
+    list_sort(out);
     return true;
 }
 
 // The row is the caller's: the player's texts are in it. False: it is deleted.
-static bool read_player(const Player *from, Row *row, RowPlayer *out)
+static bool read_player(const PlayerRow *from, Row *row, RowPlayer *out)
 {
     ByteReader reader = byte_reader(from->bytes, from->byte_count);
     return row_read(&reader, row) == STATUS_OK && row_player(row, out) == STATUS_OK;
@@ -162,13 +150,14 @@ static void put_checkpoint(Sql *sql, const char *world_id, const RowPlayer *play
     (void)sql_run(&row);
 }
 
-static void put_presence(Sql *sql, const char *world_id, const RowPlayer *player)
+static void put_presence(Sql *sql, const char *world_id, uint64_t account, Text name,
+                         bool is_present)
 {
     SqlRow row = sql_open(sql, SQL_PRESENCE_PUT, TABLE_PRESENCE);
     sql_put_string(&row, world_id);
-    sql_put_u64(&row, player->account);
-    sql_put_bytes(&row, player->name.data, player->name.bytes);
-    sql_put_u64(&row, player->present);
+    sql_put_u64(&row, account);
+    sql_put_bytes(&row, name.data, name.bytes);
+    sql_put_u64(&row, is_present);
     sql_put_checksum(&row);
     (void)sql_run(&row);
 }
@@ -182,7 +171,8 @@ typedef struct Applying {
     uint8_t *old_bytes; // of the one row
     size_t old_byte_count;
     bool has_row; // there is one
-    PlayerList old, given;
+    PlayerList old;
+    PlayerList *given;
     uint8_t *bytes; // what it becomes
     size_t byte_count;
     bool is_full; // whoever was in it and was not given leaves it
@@ -273,14 +263,14 @@ static bool load_old(Applying *all, uint64_t epoch, RowsFound *found)
     return list_players(all->old_bytes, all->old_byte_count, &all->old);
 }
 
-static void keep(Applying *all, const Player *player)
+static void keep(Applying *all, const PlayerRow *player)
 {
     memcpy(all->bytes + all->byte_count, player->bytes, player->byte_count);
     all->byte_count += player->byte_count;
 }
 
 // A player who was there and about whom nothing was given.
-static void keep_old(Applying *all, const Player *old)
+static void keep_old(Applying *all, const PlayerRow *old)
 {
     Row row;
     RowPlayer player;
@@ -292,35 +282,34 @@ static void keep_old(Applying *all, const Player *old)
 }
 
 // `old` is NULL for one who was not there.
-static void put_given(Applying *all, const Player *given, const Player *old)
+static void put_given(Applying *all, const PlayerRow *given, const PlayerRow *old)
 {
-    Row row, old_row;
-    RowPlayer player, before;
-    if (!read_player(given, &row, &player)) {
+    Row row;
+    RowPlayer player;
+    Text name, before;
+    if (row_player_is_present(given->value, given->value_bytes, &name)) {
+        keep(all, given);
+        if (old == NULL) {
+            delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
+        }
+        if (old == NULL || !row_player_is_present(old->value, old->value_bytes, &before) ||
+            !text_equal(before, name)) {
+            put_presence(all->sql, all->world_id, given->account, name, true);
+        }
+    } else if (read_player(given, &row, &player)) {
+        put_checkpoint(all->sql, all->world_id, &player);
+        put_presence(all->sql, all->world_id, player.account, player.name, false);
+    } else {
         delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
         delete_player(all->sql, SQL_PRESENCE_DELETE, all->world_id, given->account);
-        return;
-    }
-    if (!player.present) {
-        put_checkpoint(all->sql, all->world_id, &player);
-        put_presence(all->sql, all->world_id, &player);
-        return;
-    }
-    keep(all, given);
-    if (old == NULL) {
-        delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
-    }
-    if (old == NULL || !read_player(old, &old_row, &before) ||
-        !text_equal(before.name, player.name)) {
-        put_presence(all->sql, all->world_id, &player);
     }
 }
 
 static void merge(Applying *all)
 {
     uint32_t at = 0;
-    for (uint32_t i = 0; i < all->given.count; i++) {
-        const Player *given = &all->given.items[i];
+    for (uint32_t i = 0; i < all->given->count; i++) {
+        const PlayerRow *given = &all->given->items[i];
         while (at < all->old.count && all->old.items[at].account < given->account) {
             keep_old(all, &all->old.items[at++]);
         }
@@ -340,7 +329,7 @@ static void put_players(const Applying *all)
         hash_bytes(&checksum, all->world_id, strlen(all->world_id));
         hash_bytes(&checksum, all->bytes, all->byte_count);
         row = sql_open(all->sql, SQL_PLAYERS_CHANGE, TABLE_NONE);
-        sql_put_bytes(&row, all->bytes, all->byte_count);
+        sql_put_unhashed(&row, all->bytes, all->byte_count);
         sql_put_u64(&row, checksum.state);
         sql_put_string(&row, all->world_id);
     } else {
@@ -352,11 +341,14 @@ static void put_players(const Applying *all)
     (void)sql_run(&row);
 }
 
-void players_apply(Store *store, Sql *sql, const Save *save)
+void players_apply(Store *store, Sql *sql, const Save *save, PlayerList *given)
 {
-    Applying all = {.sql = sql, .world_id = save->world_id, .kept = kept_at(store, save->world_id)};
-    bool ok = list_players(save->rows, save->row_bytes, &all.given) &&
-              load_old(&all, save->epoch, &store->found);
+    Applying all = {.sql = sql,
+                    .world_id = save->world_id,
+                    .kept = kept_at(store, save->world_id),
+                    .given = given};
+    list_sort(given);
+    bool ok = load_old(&all, save->epoch, &store->found);
     if (ok) {
         const size_t most = save->row_bytes + all.old_byte_count;
         all.is_full = most > PLAYERS_BYTES_MAX;
@@ -373,8 +365,7 @@ void players_apply(Store *store, Sql *sql, const Save *save)
     } else {
         sql_fail(sql, SQL_ERROR_DISK);
     }
-    list_free(&all.given);
-    list_free(&all.old);
+    players_list_free(&all.old);
     free(all.old_bytes);
     free(all.bytes);
 }

@@ -254,20 +254,23 @@ void rows_apply(Store *store, Sql *sql, const Save *save)
         [ROW_CHUNK] = put_chunk,       [ROW_ATTRIBUTE] = put_attributes,
         [ROW_PROFILES] = put_profiles, [ROW_RESUME] = put_resume,
     };
-    bool has_players = false;
+    PlayerList players = {.count = 0};
     ByteReader reader = byte_reader(save->rows, save->row_bytes);
     while (byte_reader_left(&reader) > 0 && sql->error == SQL_NO_ERROR) {
         Row row;
+        const size_t start = reader.at;
         const Status status = row_read(&reader, &row);
         ASSERT(status == STATUS_OK); // rows_check has seen it
-        has_players = has_players || row.type == ROW_PLAYER;
         if (row.type != ROW_PLAYER) {
             put[row.type](sql, save->world_id, &row);
+        } else if (!players_list_add(&players, &row, save->rows + start, reader.at - start)) {
+            sql_fail(sql, SQL_ERROR_DISK);
         }
     }
-    if (has_players && sql->error == SQL_NO_ERROR) {
-        players_apply(store, sql, save);
+    if (players.count > 0 && sql->error == SQL_NO_ERROR) {
+        players_apply(store, sql, save, &players);
     }
+    players_list_free(&players);
 }
 
 // --- reading ------------------------------------------------------------------------------------
