@@ -1,7 +1,7 @@
 // Many rows in one statement, for PostgreSQL. The statements that put or delete one row of a world
 // by its key are not sent: their rows are collected by table, an array for each column, and before
-// the next flight one INSERT … SELECT FROM unnest(…) writes all that were put into a table, and one
-// DELETE … USING unnest(…) all that were deleted. Rows of different keys do not depend on each
+// the next flight one statement with unnest(…) writes all that were put into a table, and one
+// all that were deleted. Rows of different keys do not depend on each
 // other, so their order does not matter. A key that comes a second time must not be in the same
 // statement: what waits for its table is queued before it.
 #define _GNU_SOURCE
@@ -192,21 +192,50 @@ static void array_types(const PgTable *table, uint32_t count, char out[SQL_COLUM
     out[count] = '\0';
 }
 
+static void put_same_keys(TextBuilder *builder, const PgTable *table, const char *a, const char *b)
+{
+    for (uint32_t i = 0; i < table->key_count; i++) {
+        put(builder, "%s%s.", i > 0 ? " AND " : "", a);
+        put(builder, "%s = %s.", table->columns[i].name, b);
+        put(builder, "%s%s", table->columns[i].name, "");
+    }
+}
+
+static void put_changes(TextBuilder *builder, const PgTable *table, const char *from)
+{
+    for (uint32_t i = table->key_count; i < table->column_count; i++) {
+        put(builder, "%s%s = ", i > table->key_count ? ", " : "", table->columns[i].name);
+        put(builder, "%s.%s", from, table->columns[i].name);
+    }
+}
+
+// Most rows are there already. INSERT … ON CONFLICT DO UPDATE alone locks each of them before it
+// changes it, which is written to the log too: half as much work again as an UPDATE.
 static PgStatement *make_put(Pg *pg, const PgTable *table)
 {
     TextBuilder builder = {.at = 0};
     char types[SQL_COLUMNS_MAX + 1];
-    put(&builder, "INSERT INTO %s(%s", table->info->name, "");
-    put_names(&builder, table, table->column_count);
-    put(&builder, ") SELECT * FROM unnest(%s%s", "", "");
+    put(&builder, "WITH u AS (SELECT * FROM unnest(%s%s", "", "");
     put_arrays(&builder, table, table->column_count);
+    put(&builder, ") AS u(%s%s", "", "");
+    put_names(&builder, table, table->column_count);
+    put(&builder, ")), changed AS (UPDATE %s AS t SET %s", table->info->name, "");
+    put_changes(&builder, table, "u");
+    put(&builder, " FROM u WHERE %s%s", "", "");
+    put_same_keys(&builder, table, "t", "u");
+    put(&builder, " RETURNING %s%s", "", "");
+    for (uint32_t i = 0; i < table->key_count; i++) {
+        put(&builder, "%st.%s", i > 0 ? ", " : "", table->columns[i].name);
+    }
+    put(&builder, ") INSERT INTO %s(%s", table->info->name, "");
+    put_names(&builder, table, table->column_count);
+    put(&builder, ") SELECT * FROM u WHERE NOT EXISTS (SELECT 1 FROM changed AS c WHERE %s%s", "",
+        "");
+    put_same_keys(&builder, table, "c", "u");
     put(&builder, ") ON CONFLICT(%s%s", "", "");
     put_names(&builder, table, table->key_count);
     put(&builder, ") DO UPDATE SET %s%s", "", "");
-    for (uint32_t i = table->key_count; i < table->column_count; i++) {
-        put(&builder, "%s%s = ", i > table->key_count ? ", " : "", table->columns[i].name);
-        put(&builder, "excluded.%s%s", table->columns[i].name, "");
-    }
+    put_changes(&builder, table, "excluded");
     array_types(table, table->column_count, types);
     return pg_statement(pg, builder.text, types);
 }
@@ -220,10 +249,7 @@ static PgStatement *make_deletion(Pg *pg, const PgTable *table)
     put(&builder, ") AS u(%s%s", "", "");
     put_names(&builder, table, table->key_count);
     put(&builder, ") WHERE %s%s", "", "");
-    for (uint32_t i = 0; i < table->key_count; i++) {
-        put(&builder, "%st.%s = ", i > 0 ? " AND " : "", table->columns[i].name);
-        put(&builder, "u.%s%s", table->columns[i].name, "");
-    }
+    put_same_keys(&builder, table, "t", "u");
     array_types(table, table->key_count, types);
     return pg_statement(pg, builder.text, types);
 }
