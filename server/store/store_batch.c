@@ -486,6 +486,12 @@ static void refuse_batch(Store *store, Sql *sql, const JobList *batch, bool is_u
     }
 }
 
+bool batch_is_renewal(const Store *store, const Job *job)
+{
+    return job->type == JOB_HOST && job->host_mode == HOST_OWN && store->host_is_ours &&
+           host_is_same(&store->host, job->host);
+}
+
 bool batch_run(Store *store, const JobList *batch)
 {
     Sql *sql = store->writer;

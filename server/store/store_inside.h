@@ -191,6 +191,8 @@ MUST_USE Status store_sync_folder_of(const char *path);
 // --- store_batch.c ------------------------------------------------------------------------------
 // One transaction of all jobs; then each of them has its answer. True: something was written.
 bool batch_run(Store *store, const JobList *batch);
+// The row of our own host, which is ours already.
+bool batch_is_renewal(const Store *store, const Job *job);
 void batch_free(Store *store);
 void job_refuse(Job *job, Status status); // without an answer of its own
 

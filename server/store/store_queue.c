@@ -174,6 +174,32 @@ static void run_batch(Store *store, JobList *batch)
     }
 }
 
+// Where several write, a job can wait for what another host holds, and then the whole transaction
+// fails. A renewal waits for nobody, so it goes first and alone: else this host would stop its worlds.
+static JobList take_renewals(const Store *store, JobList *batch)
+{
+    JobList renewals = {NULL, NULL}, rest = {NULL, NULL};
+    if (store->writer == NULL || !sql_raises_heads(store->writer)) {
+        return renewals;
+    }
+    for (Job *job = list_take(batch); job != NULL; job = list_take(batch)) {
+        list_add(batch_is_renewal(store, job) ? &renewals : &rest, job);
+    }
+    *batch = rest;
+    return renewals;
+}
+
+static void run_batches(Store *store, JobList batch)
+{
+    JobList renewals = take_renewals(store, &batch);
+    if (renewals.first != NULL) {
+        run_batch(store, &renewals);
+    }
+    if (batch.first != NULL) {
+        run_batch(store, &batch);
+    }
+}
+
 static JobList take_waiting(Store *store)
 {
     const JobList batch = store->waiting;
@@ -185,10 +211,7 @@ static JobList take_waiting(Store *store)
 void store_step(Store *store)
 {
     ASSERT(store->config.manual);
-    JobList batch = take_waiting(store);
-    if (batch.first != NULL) {
-        run_batch(store, &batch);
-    }
+    run_batches(store, take_waiting(store));
 }
 
 // --- the thread ---------------------------------------------------------------------------------
@@ -221,10 +244,10 @@ static void *run_thread(void *user)
     double due = 0;
     pthread_mutex_lock(&store->lock);
     while (wait_for_batch(store, due)) {
-        JobList batch = take_waiting(store);
+        const JobList batch = take_waiting(store);
         pthread_mutex_unlock(&store->lock);
         due = now_ms() + store->config.commit_ms;
-        run_batch(store, &batch);
+        run_batches(store, batch);
         pthread_mutex_lock(&store->lock);
     }
     pthread_mutex_unlock(&store->lock);

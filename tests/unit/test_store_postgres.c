@@ -606,6 +606,39 @@ TEST(heads_are_locked_in_the_order_of_their_ids)
     behind_end(&behind);
 }
 
+// Its worlds would stop: a host that cannot renew its row is taken for one that is cut off.
+TEST(a_renewal_waits_for_no_lock)
+{
+    Behind behind;
+    if (!behind_begin(&behind)) {
+        return;
+    }
+    const uint64_t first = fixture_world(&behind.fixture, "w0");
+    Sql *one = direct(&behind), *two = direct(&behind);
+    hold_head(one, "w0");
+    hold_head(two, "w1");
+    save_soon(&behind, "w0", first); // while it waits, the others come together
+    wait_for_waiting(&behind);
+    const StoreHost host = {.host_id = "host"};
+    save_soon(&behind, "w1", behind.epoch);
+    CHECK_OK(store_host_renew(behind.fixture.store, &host, FIXTURE_FOREVER, FIXTURE_FOREVER, 77));
+    sql_exec(one, "COMMIT");
+    StoreCompletion done;
+    CHECK(fixture_wait(&behind.fixture, &done)); // of w0
+    CHECK(fixture_wait(&behind.fixture, &done));
+    CHECK_INT(done.type, STORE_HOST_RENEWED);
+    CHECK_OK(done.status);
+    sql_exec(two, "COMMIT");
+    CHECK(fixture_wait(&behind.fixture, &done));
+    CHECK_INT(done.type, STORE_SAVED);
+    CHECK_OK(done.status);
+    sql_disconnect(one);
+    sql_disconnect(two);
+    free(one);
+    free(two);
+    behind_end(&behind);
+}
+
 // The same row twice in one statement is an error of PostgreSQL's; the one that came last counts.
 TEST(saves_of_one_world_in_one_commit)
 {
