@@ -82,10 +82,10 @@ class Database:
         return ["--store", url] if url else []
 
 
-def needs_file():
-    """Of a test that looks into the database file."""
+def needs_file(why="it is about SQLite's file"):
+    """Of a test that looks into the database file, or is not about a database that others use too."""
     if os.environ.get("STORE") == "postgres":
-        raise Skip("it is about SQLite's file")
+        raise Skip(why)
 
 
 def blob_folder(data):

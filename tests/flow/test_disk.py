@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 
-from support import PATIENCE, Player, Skip, World, check, run, wait_until
+from support import PATIENCE, Player, Skip, World, check, needs_file, run, wait_until
 from test_world import build_something, distance, end_of, structures
 
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
@@ -25,6 +25,7 @@ FULL_SECONDS = 12  # longer than a lease lasts
 
 def small_disk(folder, megabytes):
     """Mounts one at the folder, for this process and its children; False where that is forbidden."""
+    needs_file("what is stored is on the database server's disk")
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.getuid(), os.getgid()
     if libc.unshare(CLONE_NEWNS | (CLONE_NEWUSER if user != 0 else 0)) != 0:

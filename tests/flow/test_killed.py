@@ -294,6 +294,7 @@ class Test:
 
 
 def test_killed_up(program, _places, folder):
+    needs_file("it takes backups of the file, and looks into it")
     print(f"seed {SEED}, {LIVES} lives")
     rng = random.Random(SEED)
     test = Test(program, folder)

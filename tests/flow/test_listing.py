@@ -277,6 +277,7 @@ def stats_of(up, days):
 def test_listing_stats(program, _places, folder):
     """What is counted of two days of play: on the first Ann, twice within ten minutes, with Bob; on the second
     Ann again, with Cyd. From the first player on."""
+    needs_file("on a shared database the days are those of its server")
     to_ten = (DAY_S + 10 * 3600 - int(time.time()) % DAY_S)  # tomorrow at ten: no midnight comes meanwhile
     clocks = [clock_ahead(folder, to_ten + day * DAY_S) for day in (0, 1)]
     if not clocks[0]:

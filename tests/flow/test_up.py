@@ -15,7 +15,7 @@ import threading
 import time
 
 from hosts import Host, enter
-from support import Closed, Database, PATIENCE, check, run, wait_until
+from support import Closed, Database, PATIENCE, check, needs_file, run, wait_until
 
 SECRET = "correct-horse-battery-staple"
 
@@ -279,6 +279,7 @@ def test_up_secrets_are_hidden(program, _places, folder):
 def test_up_beyond_this_machine_needs_a_key(program, places, folder):
     """HOST=0.0.0.0 is refused with the command that makes a key; after that command it starts, and is
     never in development, not even for this machine."""
+    needs_file("on a shared database it also asks for the address of this host")
     own = one_place(places, folder)
     _, text = sandlot_up(program, folder, variables={"HOST": "0.0.0.0"}, code=2)
     found = re.search(r"`sandlot (up [^`]*--new-secret-key)` makes one", text)
