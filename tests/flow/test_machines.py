@@ -36,6 +36,7 @@ BUILDERS = 3  # in each world; the others walk
 PORT = 5000
 FREEZE_S, CUT_S = 8, 16
 GAP_S = 15  # what is promised of a failure; printed, and checked in the long form
+CONTROL_S = 10 if FAULTS > 1 else 0  # nothing fails for so long: what gaps the machine makes by itself
 BACK_S = 90
 CLONE_NEWNET = 0x40000000
 
@@ -264,6 +265,9 @@ class Club:
         """Lets something fail, mends it some time later, or when something has happened, and waits until
         all is well. Gives the longest gap."""
         since = time.monotonic()
+        time.sleep(CONTROL_S)
+        quiet = max(crowd.gap(since) for crowd in self.crowds)
+        since = time.monotonic()
         print(f"  {name}", flush=True)
         begin()
         time.sleep(seconds)
@@ -281,7 +285,8 @@ class Club:
         self.rounds += 1
         if gap > GAP_S:
             self.explain(since)
-        print(f"    gap {gap:.1f} s, back after {back:.1f} s, whole after "
+        print(f"    gap {gap:.1f} s (before, with nothing failing, {quiet:.1f} s; load "
+              f"{os.getloadavg()[0]:.0f}), back after {back:.1f} s, whole after "
               f"{time.monotonic() - since:.1f} s", flush=True)
         return gap
 
