@@ -134,6 +134,8 @@ struct HostWorld {
     char stop_reason[CHANNEL_REASON_BYTES]; // "": the usual one
     uint64_t quiet_ns;                      // after the stop: when nothing more is expected
     uint64_t silent_ns;
+    uint64_t starved_ns; // of its life, when half of the time until it counts as stuck was over
+    bool is_half_stuck;
     uint64_t looked_ns, end_looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
