@@ -3,8 +3,9 @@ network namespace, with bots that build in several worlds. Machines are killed, 
 each other. Afterwards everything that a server confirmed as stored is there, no world was written by two
 hosts, and every player is back.
 
-SANDLOT_FAULTS=20 makes it long (make torture), SANDLOT_BOTS says how many bots, SANDLOT_SEED repeats the
-choices of a run. Without root, or without pg_auto_failover, it is skipped.
+SANDLOT_FAULTS=20 makes it long (make torture; Ctrl-C ends it after the faults that are under way),
+SANDLOT_BOTS says how many bots, SANDLOT_SEED repeats the choices of a run. Without root, or without
+pg_auto_failover, it is skipped.
 """
 
 import ctypes
@@ -273,6 +274,7 @@ class Club:
         time.sleep(seconds)
         if until:
             self.databases.wait(until, f"what follows from the {name}")
+            print(f"    the database takes writes again after {time.monotonic() - since:.1f} s", flush=True)
         end()
         self.wait_back()
         back = time.monotonic() - since
@@ -373,9 +375,15 @@ def end(club, gaps, limit=GAP_S):
 
 
 def test_machines_fail(program, _, folder):
+    ends = threading.Event()  # Ctrl-C: after these faults it is looked whether anything was lost
+    if FAULTS > 1:
+        signal.signal(signal.SIGINT, lambda *_: ends.set())
+
     def work(club):
         gaps, pairs = [], club.pairs()
         for _ in range(FAULTS):
+            if ends.is_set():
+                break
             gaps += [club.kill_host(), club.freeze_host(), club.kill_primary(), club.freeze_primary()]
             # In the short form the pair that hurts: a host with a world, and the database.
             gaps.append(club.cut(*next(pairs)) if FAULTS > 1 else
