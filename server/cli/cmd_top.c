@@ -20,7 +20,8 @@ static void print_usage(FILE *out)
         "       sandlot top [options] WORLD    show its dearest scripts and loudest remotes\n\n"
         "  --once         show it once\n"
         "  --every S      draw it again every S seconds, 1 to 60 (default: 2)\n" TOOL_HELP
-        "\nTICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
+        "\nOf several hosts on one database all are listed; worlds of a host that is silent are\n"
+        "not. TICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
         "the longest tick of that second. For operators; in development for everybody on\n"
         "the server's own machine. What scripts cost is also for the owner and the editors of\n"
         "the place. MEAN and P99 are of one call, LOAD is compiling and loading; what clients\n"
@@ -80,6 +81,26 @@ static void print_row(const JsonNode *world)
                      tool_number(world, "pid"), tool_text(world, "place_id"));
 }
 
+// Of several hosts on one database. Numbers are those of the last renewal of their rows.
+static void print_hosts(const JsonNode *hosts)
+{
+    if (hosts == NULL || hosts->count < 2) {
+        return;
+    }
+    diagnostic_print(stdout, "%-34s %-9s %7s %7s %7s %7s  %s", "HOST", "STATE", "WORLDS", "PLAYERS",
+                     "MEM %", "TICKS %", "ADDRESS");
+    for (const JsonNode *host = hosts->first; host != NULL; host = host->next) {
+        const char *state = !tool_flag(host, "answers")   ? "silent"
+                            : tool_flag(host, "draining") ? "draining"
+                                                          : "serves";
+        diagnostic_print(stdout, "%-34s %-9s %7.0f %7.0f %7.1f %7.1f  %s", tool_text(host, "id"),
+                         state, tool_number(host, "worlds"), tool_number(host, "players"),
+                         tool_number(host, "memory_permille") / 10,
+                         tool_number(host, "tick_permille") / 10, tool_text(host, "address"));
+    }
+    printf("\n");
+}
+
 static void print_table(const Tool *client, const JsonNode *root)
 {
     static const JsonNode *rows[ROWS_MAX];
@@ -92,6 +113,7 @@ static void print_table(const Tool *client, const JsonNode *root)
         players += tool_number(world, "players");
     }
     qsort(rows, count, sizeof rows[0], by_players);
+    print_hosts(json_find(root, "hosts"));
     diagnostic_print(stdout, "%s: %u worlds, %.0f players", client->url, count, players);
     diagnostic_print(stdout, "%-20s %-10s %-9s %7s %8s %8s %7s %9s %7s  %s", "WORLD", "ROOM",
                      "STATE", "PLAYERS", "TICK P99", "WORK ms", "MEM MB", "UP", "PID", "PLACE");

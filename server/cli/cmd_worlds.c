@@ -58,10 +58,12 @@ int cmd_worlds(int argc, char **argv)
         return command_unknown_option("worlds", client.json, argv[1], print_usage);
     }
     char path[256] = "/worlds";
+    double silent = 0;
     for (uint32_t page = 0; code == EXIT_OK && path[0] != '\0' && page < PAGES_MAX; page++) {
         ToolReply reply;
         code = tool_ask(&client, "GET", path, NULL, &reply);
         path[0] = '\0';
+        silent = code == EXIT_OK ? tool_number(reply.root, "hostsSilent") : silent;
         if (code == EXIT_OK && client.json) {
             printf("%.*s\n", (int)reply.body.bytes, (const char *)reply.body.data);
             next_page(reply.root, path);
@@ -70,6 +72,10 @@ int cmd_worlds(int argc, char **argv)
             next_page(reply.root, path);
         }
         tool_free(&reply);
+    }
+    if (silent > 0) {
+        fprintf(stderr, "%.0f host%s not answer: the state of worlds there is not known\n", silent,
+                silent > 1 ? "s do" : " does");
     }
     return code;
 }

@@ -232,6 +232,12 @@ double tool_number(const JsonNode *object, const char *name)
     return node != NULL && node->kind == JSON_NUMBER ? node->number : 0;
 }
 
+bool tool_flag(const JsonNode *object, const char *name)
+{
+    const JsonNode *node = json_find(object, name);
+    return node != NULL && node->kind == JSON_BOOL && node->boolean;
+}
+
 void tool_escape(const char *text, char *out, size_t bytes)
 {
     static const char plain[] =

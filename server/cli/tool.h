@@ -67,6 +67,7 @@ int tool_fail(const Tool *client, const char *format, ...) __attribute__((format
 // A member as text: "" if it is not there. Numbers are printed into `space`.
 const char *tool_text(const JsonNode *object, const char *name);
 double tool_number(const JsonNode *object, const char *name); // 0 if it is not there
+bool tool_flag(const JsonNode *object, const char *name);     // false if it is not there
 // Writes a part of an address: everything but letters, digits and -_.~ is escaped.
 void tool_escape(const char *text, char *out, size_t bytes);
 // A JSON object of texts: names and values by turns, ended by NULL; a value that is NULL is left

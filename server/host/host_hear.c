@@ -22,6 +22,7 @@
 #endif
 // A sanitizer is slow, and its first tick reads everything.
 #define STUCK_MS        (SANITIZED ? 10000u : 1000u)
+#define STARVED_MAX     10 // times as long, if it got no processor
 #define PAUSED_STUCK_MS (STUCK_MS + 2 * CHANNEL_PAUSED_BEAT_MS)
 
 // --- each kind of message -----------------------------------------------------------------------
@@ -399,6 +400,26 @@ void hosted_hear_rest(HostWorld *world)
     }
 }
 
+// A world that waits for a processor on a busy machine is not stuck: another start would cost that
+// machine more. So that time does not count, up to a bound.
+static bool is_stuck(HostWorld *world, uint64_t stuck_ns)
+{
+    uint64_t (*const starved_ns)(HostLink * link) = world->link->face->starved_ns;
+    if (world->silent_ns <= stuck_ns / 2) {
+        world->is_half_stuck = false;
+        return false;
+    }
+    if (!world->is_half_stuck) {
+        world->is_half_stuck = true;
+        world->starved_ns = starved_ns != NULL ? starved_ns(world->link) : 0;
+    }
+    if (world->silent_ns <= stuck_ns) {
+        return false;
+    }
+    const uint64_t starved = starved_ns != NULL ? starved_ns(world->link) - world->starved_ns : 0;
+    return world->silent_ns > stuck_ns + starved || world->silent_ns > STARVED_MAX * stuck_ns;
+}
+
 void hosted_watch(HostWorld *world)
 {
     const uint64_t now = host_now(world->host);
@@ -413,7 +434,7 @@ void hosted_watch(HostWorld *world)
     world->silent_ns += passed_ns < LOOK_NS_MAX ? passed_ns : LOOK_NS_MAX;
     const bool speaks = world->state == WORLD_RUNNING || world->state == WORLD_STOPPING;
     const uint64_t stuck_ms = world->stats.paused != 0 ? PAUSED_STUCK_MS : STUCK_MS;
-    if (speaks && world->silent_ns > stuck_ms * HOST_MS_NS) {
+    if (speaks && is_stuck(world, stuck_ms * HOST_MS_NS)) {
         hosted_kill(world, "it does not respond");
     }
 }

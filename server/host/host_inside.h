@@ -134,6 +134,8 @@ struct HostWorld {
     char stop_reason[CHANNEL_REASON_BYTES]; // "": the usual one
     uint64_t quiet_ns;                      // after the stop: when nothing more is expected
     uint64_t silent_ns;
+    uint64_t starved_ns; // of its life, when half of the time until it counts as stuck was over
+    bool is_half_stuck;
     uint64_t looked_ns, end_looked_ns;
     uint64_t second_ns, second_messages, second_bytes, second_logs;
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
@@ -339,6 +341,9 @@ bool host_has_peers(const Host *host);
 void host_peers_refresh(Host *host);
 void host_peers_answer(Host *host, const StoreCompletion *done);
 void host_peers_step(Host *host);
+// Who holds a world according to the store or to a third host may be going down already, and says
+// so itself: it is asked before anybody is led to it. False: it cannot be, or need not.
+bool host_ask_holder(HostWorld *world);
 bool host_peers_can_take(const Host *host); // a world that nobody runs
 HostPeer *host_peer_find(Host *host, const char *host_id, const uint8_t *boot); // NULL: any id
 // Another host is asked to run this world, or who does; joins wait for the answer. False: it shall

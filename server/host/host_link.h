@@ -36,6 +36,8 @@ typedef struct HostLinkFace {
     // Nothing more is said or heard. A world process ends by itself when its channel is closed.
     void (*close)(HostLink *link);
     void (*kill)(HostLink *link);
+    // For how long it wanted a processor and got none, in all its life. NULL: nobody knows.
+    uint64_t (*starved_ns)(HostLink *link);
     bool (*has_ended)(HostLink *link, int *code); // the exit code, or 128 + the signal
     void (*free)(HostLink *link);                 // after it has ended
 } HostLinkFace;

@@ -321,7 +321,10 @@ static void run_answered(Host *host, const HostAsk *ask, const HostPeerAnswer *a
         world->away_players = answer->players;
         world->elsewhere_ns = host_now(host);
         world->tries = 0;
-        host_joins_lead(world);
+        const bool is_its_own = memcmp(answer->held.boot, ask->boot, sizeof ask->boot) == 0;
+        if (is_its_own || !host_ask_holder(world)) {
+            host_joins_lead(world);
+        }
         return;
     }
     if (peer != NULL) {
@@ -464,6 +467,20 @@ static HostPeer *last_holder(Host *host, const HostWorld *world)
     return peer != NULL && can_take(host, peer) ? peer : NULL;
 }
 
+static bool ask_to_run(HostWorld *world, HostPeer *peer)
+{
+    HostAsk *ask = new_ask(world->host, PEER_RUN);
+    if (ask == NULL) {
+        return false;
+    }
+    memcpy(ask->boot, peer->row.boot, sizeof ask->boot);
+    ask->world = world->number;
+    world->asked = ask->tag;
+    peer->placed += 1;
+    send_ask(world->host, peer, ask, NULL, world->row.world_id, NULL);
+    return true;
+}
+
 bool host_place_world(HostWorld *world)
 {
     Host *host = world->host;
@@ -492,17 +509,18 @@ bool host_place_world(HostWorld *world)
         host_place_again(world); // others are soon asked again, before we may take any
         return true;
     }
-    HostAsk *ask = peer != NULL ? new_ask(host, PEER_RUN) : NULL;
-    if (ask == NULL) {
+    if (peer == NULL || !ask_to_run(world, peer)) {
         host->own_placed += 1;
         return false; // here
     }
-    memcpy(ask->boot, peer->row.boot, sizeof ask->boot);
-    ask->world = world->number;
-    world->asked = ask->tag;
-    peer->placed += 1;
-    send_ask(host, peer, ask, NULL, world->row.world_id, NULL);
     return true;
+}
+
+bool host_ask_holder(HostWorld *world)
+{
+    HostPeer *holder =
+        host_has_peers(world->host) && world->asked == 0 ? last_holder(world->host, world) : NULL;
+    return holder != NULL && ask_to_run(world, holder);
 }
 
 // --- the step -----------------------------------------------------------------------------------

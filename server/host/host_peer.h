@@ -6,6 +6,13 @@
 //   CHECK   is that third host there? Asked when it refused a connection
 //   RUN     run this world, or say who does
 //   SAY     tell the players of that world, or of all, what an operator announces
+//   WORLDS  which worlds run on you, from behind that id on, and how are they
+//   SCRIPTS what the scripts of that world cost
+//   STOP    stop that world, as an operator of ours says
+//   DRAIN   start no worlds any more, start them again, or stop (the text says which)
+//
+// The last four are for operators and lists: they are answered with bytes (peer_message.h) by the
+// owner of the host (serve/remote/serve_fleet.h), which the host itself never hears of.
 //
 // A world that nobody runs goes to the least loaded host, which takes it by compare-and-set. A host
 // that refuses connections (its process is gone; silence proves nothing) is ended once two of its
@@ -22,6 +29,10 @@ typedef enum HostPeerKind {
     PEER_CHECK,
     PEER_RUN,
     PEER_SAY,
+    PEER_WORLDS, // from here on: not for host_peer_hear
+    PEER_SCRIPTS,
+    PEER_STOP,
+    PEER_DRAIN,
     PEER_KIND_COUNT
 } HostPeerKind;
 
@@ -32,8 +43,8 @@ typedef struct HostPeerAsk {
     uint64_t tag;                   // for the answer
     char host_id[65];               // of PEER_CHECK: about whom
     uint8_t boot[STORE_BOOT_BYTES]; // the same
-    char world_id[65];              // of PEER_RUN; of PEER_SAY, "": all
-    char text[HOST_SAY_BYTES];      // of PEER_SAY
+    char world_id[65];              // of PEER_RUN and others; of PEER_SAY, "": all
+    char text[HOST_SAY_BYTES];      // of PEER_SAY and PEER_DRAIN
 } HostPeerAsk;
 
 typedef enum HostPeerResult {

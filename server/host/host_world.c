@@ -243,7 +243,9 @@ static void runs_elsewhere(HostWorld *world, const StoreCompletion *done)
     enter(world, WORLD_STOPPED, 0);
     refuse_sockets(world);
     if (world->is_held) {
-        host_joins_lead(world);
+        if (!host_ask_holder(world)) {
+            host_joins_lead(world);
+        }
     } else {
         host_joins_refuse(world, REFUSED_ELSEWHERE);
     }

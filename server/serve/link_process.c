@@ -200,6 +200,11 @@ static void process_kill_link(HostLink *base)
     }
 }
 
+static uint64_t process_link_starved_ns(HostLink *base)
+{
+    return process_starved_ns(of(base)->process.pid);
+}
+
 static bool process_has_ended(HostLink *base, int *code)
 {
     ProcessLink *link = of(base);
@@ -233,6 +238,7 @@ static const HostLinkFace face = {.begin = process_begin,
                                   .journal = process_journal,
                                   .close = process_close,
                                   .kill = process_kill_link,
+                                  .starved_ns = process_link_starved_ns,
                                   .has_ended = process_has_ended,
                                   .free = process_free};
 

@@ -22,8 +22,8 @@
 #include "server/serve/publish/http_place.h"
 #include "server/serve/remote/http_host.h"
 #include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_fleet.h"
 #include "server/serve/remote/serve_ordered.h"
-#include "server/serve/remote/serve_peer.h"
 #include "server/serve/remote/serve_remote.h"
 #include "server/serve/serve_inside.h"
 #include "server/serve/world/http_world.h"
@@ -470,7 +470,8 @@ static int open_serve(Serve *serve)
         serve_log_failure(serve->command, "no thread for journals");
         return 1;
     }
-    if (serve_peers_open(serve) != STATUS_OK || make_host(serve) != STATUS_OK) {
+    if (serve_peers_open(serve) != STATUS_OK || serve_fleet_open(serve) != STATUS_OK ||
+        make_host(serve) != STATUS_OK) {
         serve_log_failure(serve->command, "out of memory");
         return 1;
     }
@@ -509,6 +510,7 @@ static void close_serve(Serve *serve)
     control_destroy(serve->guests);
     host_destroy(serve->host);
     serve_peers_close(serve);
+    serve_fleet_close(serve);
     journal_writer_destroy(serve->journals);
     serve_listing_close(serve);
     serve_data_close(serve);
@@ -584,6 +586,7 @@ static void look(Serve *serve)
     serve_report_step(serve);
     serve_reload_step(serve);
     remote_reloads_step(serve);
+    serve_fleet_step(serve);
     step_control(serve);
     serve_collect_step(serve);
     serve_listing_step(serve);

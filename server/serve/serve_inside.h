@@ -100,6 +100,7 @@ typedef struct Serve {
     struct ServeReload *reload;         // the same
     struct ServeOrdered *ordered;       // what it was told; NULL likewise
     struct ServePeers *peers;           // hosts on the same store; NULL: it is ours alone
+    struct Fleet *fleet;                // what they say of their worlds; NULL likewise
     struct ListingFeed *feed;           // what the listing learns from worlds; NULL: no accounts
     struct ReadyCache *ready;           // answers of the listing; NULL: no accounts
     struct Live *live;                  // numbers that pages follow

@@ -300,3 +300,18 @@ uint64_t process_resident_bytes(pid_t pid)
     fclose(file);
     return found ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
+
+uint64_t process_starved_ns(pid_t pid)
+{
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
+    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
+    if (file == NULL) {
+        return 0;
+    }
+    unsigned long long starved = 0;
+    const bool found =
+        fgets(text, sizeof text, file) != NULL && sscanf(text, "%*u %llu", &starved) == 1;
+    fclose(file);
+    return found ? starved : 0;
+}

@@ -45,3 +45,6 @@ typedef enum ProcessTurns { PROCESS_TURNS_LONG, PROCESS_TURNS_SHORT } ProcessTur
 void process_set_turns(pid_t pid, ProcessTurns turns);
 // Resident memory of a process; 0: unknown.
 uint64_t process_resident_bytes(pid_t pid);
+// For how long its first thread could have run and got no processor, as far as the kernel counts
+// it; 0: not known.
+uint64_t process_starved_ns(pid_t pid);

@@ -3,8 +3,9 @@ network namespace, with bots that build in several worlds. Machines are killed, 
 each other. Afterwards everything that a server confirmed as stored is there, no world was written by two
 hosts, and every player is back.
 
-SANDLOT_FAULTS=20 makes it long (make torture), SANDLOT_BOTS says how many bots, SANDLOT_SEED repeats the
-choices of a run. Without root, or without pg_auto_failover, it is skipped.
+SANDLOT_FAULTS=20 makes it long (make torture; Ctrl-C ends it after the faults that are under way),
+SANDLOT_BOTS says how many bots, SANDLOT_SEED repeats the choices of a run. Without root, or without
+pg_auto_failover, it is skipped.
 """
 
 import ctypes
@@ -36,6 +37,7 @@ BUILDERS = 3  # in each world; the others walk
 PORT = 5000
 FREEZE_S, CUT_S = 8, 16
 GAP_S = 15  # what is promised of a failure; printed, and checked in the long form
+CONTROL_S = 10 if FAULTS > 1 else 0  # nothing fails for so long: what gaps the machine makes by itself
 BACK_S = 90
 CLONE_NEWNET = 0x40000000
 
@@ -264,11 +266,15 @@ class Club:
         """Lets something fail, mends it some time later, or when something has happened, and waits until
         all is well. Gives the longest gap."""
         since = time.monotonic()
+        time.sleep(CONTROL_S)
+        quiet = max(crowd.gap(since) for crowd in self.crowds)
+        since = time.monotonic()
         print(f"  {name}", flush=True)
         begin()
         time.sleep(seconds)
         if until:
             self.databases.wait(until, f"what follows from the {name}")
+            print(f"    the database takes writes again after {time.monotonic() - since:.1f} s", flush=True)
         end()
         self.wait_back()
         back = time.monotonic() - since
@@ -281,7 +287,8 @@ class Club:
         self.rounds += 1
         if gap > GAP_S:
             self.explain(since)
-        print(f"    gap {gap:.1f} s, back after {back:.1f} s, whole after "
+        print(f"    gap {gap:.1f} s (before, with nothing failing, {quiet:.1f} s; load "
+              f"{os.getloadavg()[0]:.0f}), back after {back:.1f} s, whole after "
               f"{time.monotonic() - since:.1f} s", flush=True)
         return gap
 
@@ -368,9 +375,15 @@ def end(club, gaps, limit=GAP_S):
 
 
 def test_machines_fail(program, _, folder):
+    ends = threading.Event()  # Ctrl-C: after these faults it is looked whether anything was lost
+    if FAULTS > 1:
+        signal.signal(signal.SIGINT, lambda *_: ends.set())
+
     def work(club):
         gaps, pairs = [], club.pairs()
         for _ in range(FAULTS):
+            if ends.is_set():
+                break
             gaps += [club.kill_host(), club.freeze_host(), club.kill_primary(), club.freeze_primary()]
             # In the short form the pair that hurts: a host with a world, and the database.
             gaps.append(club.cut(*next(pairs)) if FAULTS > 1 else

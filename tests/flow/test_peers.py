@@ -1,6 +1,7 @@
 """Three hosts on one PostgreSQL: any of them lets players in, a world runs on one of them, and when that
 one dies or is stopped its players go on elsewhere."""
 
+import contextlib
 import json
 import os
 import re
@@ -302,6 +303,177 @@ def test_an_owner_that_says_nothing(program, _, folder):
         join(other, tokens[1], world_id=player.world_id)
         print(f"let in {time.monotonic() - begin:.2f} s after it speaks again")
     with_club(program, folder, work, 2)
+
+
+def servers(host, boss):
+    """What /admin/servers says: the worlds by id, the hosts."""
+    status, answer = host.post("/admin/servers", token=boss, method="GET")
+    check(status == 200, f"/admin/servers says {status}: {answer}")
+    return {world["world_id"]: world for world in answer["servers"]}, answer["hosts"]
+
+
+def listed(host, path, token=None):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    status, _, body = host.request("GET", path, headers=headers)
+    check(status == 200, f"{path} says {status}: {body}")
+    return json.loads(body)
+
+
+def keep_up(player):
+    """Acknowledges what came, once, and reads all that is there."""
+    player.walk(0.001, move_z=0)
+    with contextlib.suppress(TimeoutError):
+        while True:
+            player.hear(0.001)
+
+
+@contextlib.contextmanager
+def staying(players):
+    """Whoever does not read is put out: they do, while the test does something else."""
+    ends = threading.Event()
+
+    def read():
+        while not ends.wait(0.1):
+            for player in list(players):
+                with contextlib.suppress(Closed, OSError):
+                    keep_up(player)
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ends.set()
+        thread.join()
+
+
+def two_owners(club):
+    """Players in public worlds of the default place, on more than one host."""
+    players = []
+    with staying(players):
+        while len({club.owner(player.answer) for player in players}) < 2:
+            number = len(players)
+            check(number < 12, "all worlds are on one host")
+            token = club.hosts[-1].register(f"walker{number}")["session_token"]
+            players.append(play(club.hosts[number % HOSTS], token, f"walker{number}"))
+    return players
+
+
+class Shown:
+    """Lists, the tools and operators' orders, asked of hosts that do not run the world."""
+
+    def __init__(self, program, folder, club):
+        self.program, self.folder, self.club = program, folder, club
+        self.boss = club.operator()
+        self.players = two_owners(club)
+        self.worlds = {player.world_id: club.owner(player.answer) for player in self.players}
+
+    def tool(self, host):
+        tool = Tool(self.program, os.path.join(self.folder, f"home{host.port}"),
+                    f"http://127.0.0.1:{host.port}")
+        tool.login("boss")
+        return tool
+
+    def is_whole(self, host):
+        """It knows all hosts, and everybody who plays."""
+        shown, hosts = servers(host, self.boss)
+        rooms = {room["worldId"]: room for room in listed(host, "/worlds")["worlds"]}
+        return (len(hosts) == HOSTS and all(one["answers"] for one in hosts) and
+                all(world in shown and world in rooms and
+                    shown[world]["players"] == rooms[world]["players"] == 1 for world in self.worlds))
+
+    def look(self, host):
+        wait_until(lambda: self.is_whole(host), "all worlds are shown with their players", 20)
+        shown, hosts = servers(host, self.boss)
+        rooms = {room["worldId"]: room for room in listed(host, "/worlds")["worlds"]}
+        check([one["self"] for one in hosts] == [True, False, False], hosts)
+        for world, owner in self.worlds.items():
+            row, room, is_here = shown[world], rooms[world], owner is host
+            check((row["reported_by"] is None) == is_here, row)
+            check(row["memory_bytes"] > 0 and row["tick"] > 0 and row["player_max"] > 1, row)
+            check(room["ready"] and room["isReported"] == (not is_here) and room["playerMax"] > 1, room)
+        # The browser of servers on a place's page.
+        place = shown[self.players[0].world_id]["place_id"]
+        wait_until(lambda: {world["world_id"] for world in listed(host, f"/api/places/{place}/worlds")["worlds"]}
+                   >= set(self.worlds), "the worlds of the place", 10)
+        tool = self.tool(host)
+        top, text = tool("top", "--once"), tool("worlds")
+        check(all(world in top and world in text for world in self.worlds), top + text)
+        check(all(one["id"] in top for one in hosts), top)
+
+    def costs(self, host, world, query=""):
+        """What its scripts cost; None: it has not said so yet."""
+        status, _, body = host.request("GET", f"/api/worlds/{world}/scripts{query}",
+                                       headers={"Authorization": f"Bearer {self.boss}"})
+        check(status in (200, 503), f"{status}: {body}")
+        return json.loads(body) if status == 200 else None
+
+    def ask_costs(self, host, world):
+        said = wait_until(lambda: self.costs(host, world), "what scripts cost", 20)
+        check(said["reported"] is True and said["tick"] > 0, said)
+        check(len(said["scripts"]) == said["scriptCount"] > 0, said)
+        check(self.costs(host, world, "?follow=1&after=0"), "whoever knows none waits")
+
+    def order(self, host, player):
+        """Announced, kicked by name, stopped; from a host that does not run that world."""
+        world = player.world_id
+        keep_up(player)
+        status, answer = host.post("/admin/announce", {"text": "soon", "world_id": world}, self.boss)
+        check(status == 200 and answer["worlds"] == 1, f"{status}: {answer}")
+        check(heard(player, "soon"), f"nobody hears it: {player.errors}")
+        status, answer = host.post("/admin/kick", {"account": "walker0", "world_id": world}, self.boss)
+        check(status == 200 and answer["worlds"] == 1, f"{status}: {answer}")
+        check(wait_told(player) == "kicked", "they play on")
+        again = play(host, self.club.hosts[-1].register("again")["session_token"], "again", world_id=world)
+        with staying([again]):
+            wait_until(lambda: servers(host, self.boss)[0][world]["players"] == 1, "they are in again", 20)
+        status, answer = host.post(f"/admin/servers/{world}", token=self.boss, method="DELETE")
+        check(status == 200 and answer["state"] == "stopping", f"{status}: {answer}")
+        check(wait_told(again) is not None, "they play on")
+        wait_until(lambda: world not in servers(host, self.boss)[0], "it is listed no more", 20)
+        check(host.post(f"/admin/servers/{world}", token=self.boss, method="DELETE")[0] == 409, "twice")
+
+    def freeze(self, host, frozen):
+        """One that says nothing is named, and what it said before is forgotten."""
+        def is_named():
+            shown, hosts = servers(host, self.boss)
+            heard_of = {one["id"] for one in hosts if one["answers"]}
+            return (len(hosts) == len(heard_of) + 1 and listed(host, "/worlds")["hostsSilent"] == 1 and
+                    all(world["reported_by"] in {None, *heard_of} for world in shown.values()))
+        frozen.process.send_signal(signal.SIGSTOP)
+        try:
+            wait_until(is_named, "the silent host is named", 20)
+            check("silent" in self.tool(host)("top", "--once"), "top does not name it")
+        finally:
+            frozen.process.send_signal(signal.SIGCONT)
+
+    def drain(self, host, other):
+        """One is told by another one to take no worlds, to take them again, and to end."""
+        name = next(one["id"] for one in servers(host, self.boss)[1]
+                    if one["address"].endswith(f":{other.port}"))
+        status, answer = host.post("/admin/drain", {"host": name}, self.boss)
+        check(status == 200 and answer["draining"] is True, f"{status}: {answer}")
+        check(other.request("GET", "/readyz")[0] == 503, "it still takes worlds")
+        status, answer = host.post(f"/admin/drain?host={name}", token=self.boss, method="DELETE")
+        check(status == 200 and answer["draining"] is False, f"{status}: {answer}")
+        check(host.post("/admin/drain", {"host": "nobody"}, self.boss)[0] == 404, "there is no such host")
+        said = self.tool(host)("drain", "--host", name)
+        check("has ended" in said and other.process.wait(30) == 0, said)
+
+
+def test_any_host_shows_and_reaches_all_worlds(program, _, folder):
+    def work(club):
+        shown = Shown(program, folder, club)
+        first = shown.players[0]
+        owner = shown.worlds[first.world_id]
+        host, third = (one for one in club.hosts if one is not owner)
+        with staying(shown.players):
+            for one in club.hosts:
+                shown.look(one)
+            shown.ask_costs(host, first.world_id)
+        shown.order(host, first)
+        shown.freeze(host, owner)
+        shown.drain(host, third)
+    with_club(program, folder, work)
 
 
 def test_what_operators_do_reaches_all(program, _, folder):

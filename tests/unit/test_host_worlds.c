@@ -643,3 +643,40 @@ TEST(a_world_reports_for_those_who_are_in_it)
     CHECK_INT(host_counts(fixture.host)->reports_refused, 4);
     end();
 }
+
+static uint64_t starved_ns;
+
+static uint64_t fake_starved(HostLink *link)
+{
+    (void)link;
+    return starved_ns;
+}
+
+// How many looks, a tenth of a second apart, until a world that says nothing is ended.
+static uint32_t looks_until_ended(uint64_t starved_ms_per_look)
+{
+    HostLinkFace of_one = face;
+    of_one.starved_ns = fake_starved;
+    begin(4, 8);
+    fixture.link.face = &of_one;
+    HostWorld *world = add_world("world_a", "AAAAAA", true);
+    world->looked_ns = fake_now(NULL);
+    uint32_t looks = 0;
+    for (; world->state == WORLD_RUNNING && looks < 10000; looks++) {
+        fixture.now_ms += 100;
+        starved_ns += starved_ms_per_look * HOST_MS_NS;
+        hosted_watch(world);
+    }
+    CHECK_INT(fixture.host->counts.kills, 1);
+    end();
+    return looks;
+}
+
+TEST(a_world_that_gets_no_processor_is_not_stuck)
+{
+    const uint32_t stuck = looks_until_ended(0);
+    CHECK(looks_until_ended(1) <= stuck + 1);
+    CHECK(looks_until_ended(50) > stuck * 13 / 10); // of the second half, half does not count
+    CHECK(looks_until_ended(100) > stuck * 9);
+    CHECK(looks_until_ended(100) <= stuck * 10); // not for ever
+}

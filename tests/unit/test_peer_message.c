@@ -3,10 +3,12 @@
 #include "server/host/peer_message.h"
 #include "server/host/placement.h"
 
+#include "core/base/limits.h"
 #include "core/base/rng.h"
 #include "tests/support/test.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NOW 1700000000000ull
@@ -91,6 +93,86 @@ TEST(an_answer_is_that_host_s_to_that_question)
     CHECK_INT(peer_answer_read(key.public_half, another, bytes, count, &heard), STATUS_DENIED);
     bytes[30] ^= 1;
     CHECK(peer_answer_read(key.public_half, nonce, bytes, count, &heard) != STATUS_OK);
+}
+
+TEST(a_reply_is_that_host_s_to_that_question)
+{
+    const SigningKey key = key_of(1), other = key_of(2);
+    const uint8_t nonce[16] = {4}, another[16] = {5};
+    static uint8_t payload[PEER_PAYLOAD_BYTES], bytes[PEER_REPLY_BYTES];
+    payload[17] = 9;
+    const PeerReply reply = {.outcome = PEER_DONE, .bytes = payload, .count = sizeof payload};
+    const size_t count = peer_reply_write(&key, nonce, &reply, bytes);
+    PeerReply heard = {.count = 77};
+    REQUIRE(peer_reply_read(key.public_half, nonce, bytes, count, &heard) == STATUS_OK);
+    CHECK_INT(heard.count, sizeof payload);
+    CHECK_BYTES(heard.bytes, payload, sizeof payload);
+    heard.count = 77;
+    CHECK_INT(peer_reply_read(other.public_half, nonce, bytes, count, &heard), STATUS_DENIED);
+    CHECK_INT(peer_reply_read(key.public_half, another, bytes, count, &heard), STATUS_DENIED);
+    for (size_t i = 0; i < count; i += i < 64 ? 1 : 997) {
+        bytes[i] ^= 1;
+        CHECK(peer_reply_read(key.public_half, nonce, bytes, count, &heard) != STATUS_OK);
+        bytes[i] ^= 1;
+        CHECK(peer_reply_read(key.public_half, nonce, bytes, i, &heard) != STATUS_OK);
+    }
+    CHECK_INT(heard.count, 77);
+}
+
+TEST(a_page_of_worlds_is_read_as_it_was_written)
+{
+    static PeerWorld worlds[PEER_WORLDS_MAX], read[PEER_WORLDS_MAX];
+    static uint8_t bytes[PEER_PAYLOAD_BYTES + 1];
+    uint32_t count = 0;
+    bool has_more = false;
+    for (uint32_t i = 0; i < PEER_WORLDS_MAX; i++) { // the longest ids and the largest numbers
+        const uint64_t most = PEER_NUMBER_MAX - 1;
+        worlds[i] = (PeerWorld){.state = WORLD_RUNNING,
+                                .players = WORLD_PLAYERS_MAX,
+                                .is_hidden = i % 2,
+                                .tick = most,
+                                .late_p99_us = most,
+                                .work_max_us = most,
+                                .memory_bytes = most,
+                                .uptime_s = most,
+                                .crashes = most,
+                                .bytes_down = most,
+                                .bytes_up = i};
+        snprintf(worlds[i].world_id, sizeof worlds[i].world_id, "world_%058u", i);
+    }
+    size_t size = peer_worlds_write(worlds, PEER_WORLDS_MAX, true, bytes);
+    REQUIRE(peer_worlds_read(bytes, size, read, &count, &has_more) == STATUS_OK);
+    CHECK(count == PEER_WORLDS_MAX && has_more);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK_TEXT(read[i].world_id, worlds[i].world_id);
+        CHECK(read[i].players == WORLD_PLAYERS_MAX && read[i].is_hidden == (i % 2 == 1));
+        CHECK(read[i].bytes_up == i && read[i].tick == PEER_NUMBER_MAX - 1);
+    }
+    for (size_t i = 0; i < size; i += 61) {
+        CHECK_INT(peer_worlds_read(bytes, i, read, &count, &has_more), STATUS_MALFORMED);
+    }
+    CHECK_INT(peer_worlds_read(bytes, size + 1, read, &count, &has_more), STATUS_MALFORMED);
+    // None is fine, but not if there should be more.
+    size = peer_worlds_write(worlds, 0, false, bytes);
+    CHECK_INT(peer_worlds_read(bytes, size, read, &count, &has_more), STATUS_OK);
+    CHECK(count == 0 && !has_more);
+    bytes[0] = 1;
+    CHECK_INT(peer_worlds_read(bytes, size, read, &count, &has_more), STATUS_MALFORMED);
+    // Ids rise, and are ids; numbers are no larger than they may be.
+    PeerWorld two[2] = {worlds[1], worlds[0]};
+    size = peer_worlds_write(two, 2, false, bytes);
+    CHECK_INT(peer_worlds_read(bytes, size, read, &count, &has_more), STATUS_MALFORMED);
+    two[0] = worlds[0];
+    snprintf(two[1].world_id, sizeof two[1].world_id, "a world");
+    size = peer_worlds_write(two, 2, false, bytes);
+    CHECK_INT(peer_worlds_read(bytes, size, read, &count, &has_more), STATUS_MALFORMED);
+    two[0].players = WORLD_PLAYERS_MAX + 1;
+    size = peer_worlds_write(two, 1, false, bytes);
+    CHECK_INT(peer_worlds_read(bytes, size, read, &count, &has_more), STATUS_MALFORMED);
+    two[0] = worlds[0];
+    two[0].memory_bytes = PEER_NUMBER_MAX;
+    size = peer_worlds_write(two, 1, false, bytes);
+    CHECK_INT(peer_worlds_read(bytes, size, read, &count, &has_more), STATUS_MALFORMED);
 }
 
 TEST(worlds_go_to_the_least_loaded)

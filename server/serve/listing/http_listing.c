@@ -10,7 +10,7 @@
 #include "server/serve/http/time_text.h"
 #include "server/serve/listing/ready_cache.h"
 #include "server/serve/remote/http_remote.h"
-#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_fleet.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -39,8 +39,9 @@ Status serve_listing_open(Serve *serve)
 
 typedef struct Others {
     Serve *serve;
-    LiveWorld *worlds; // REMOTE_HOSTS_MAX
-    uint32_t count;
+    LiveWorld *worlds;
+    uint32_t count, max;
+    bool are_peers;
 } Others;
 
 // What its host says, who may lie: never more players than a world can have.
@@ -48,12 +49,15 @@ static void add_other(void *user, const char *world_id, const RemoteReport *repo
 {
     Others *others = user;
     const HostWorld *world = host_world(others->serve->host, world_id);
-    if (world == NULL || host_world_link(world) != NULL || report->state != WORLD_RUNNING) {
+    if (world == NULL || host_world_link(world) != NULL || report->state != WORLD_RUNNING ||
+        others->count == others->max) {
         return;
     }
     LiveWorld *live = &others->worlds[others->count++];
     listing_live_of(world, live);
     live->up_s = report->uptime_s;
+    live->is_counted_there = others->are_peers;
+    live->player_max = live->player_max != 0 ? live->player_max : report->player_max;
     live->players = report->players < WORLD_PLAYERS_MAX ? report->players : WORLD_PLAYERS_MAX;
     if (live->player_max > 0 && live->players > live->player_max) {
         live->players = live->player_max;
@@ -62,12 +66,12 @@ static void add_other(void *user, const char *world_id, const RemoteReport *repo
 
 static void look(Serve *serve, uint64_t now_ns)
 {
-    Others others = {.serve = serve};
-    if (serve->remote_worlds != NULL) {
-        others.worlds = malloc(REMOTE_HOSTS_MAX * sizeof *others.worlds);
-    }
+    Others others = {.serve = serve, .max = host_world_count(serve->host) + 1};
+    others.worlds = malloc(others.max * sizeof *others.worlds);
     if (others.worlds != NULL) {
         remote_worlds_each(serve, add_other, &others);
+        others.are_peers = true;
+        fleet_each(serve, add_other, &others);
     }
     listing_feed_look(serve->feed, serve->host, others.worlds, others.count, now_ns);
     free(others.worlds);

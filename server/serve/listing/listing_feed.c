@@ -399,7 +399,8 @@ void listing_live_of(const HostWorld *world, LiveWorld *out)
 // NULL: nobody is there.
 static Tally *note_players(ListingFeed *feed, const LiveWorld *live, uint64_t passed_ms)
 {
-    Tally *tally = live->players > 0 ? tally_of(feed, live->place_id) : NULL;
+    Tally *tally =
+        live->players > 0 && !live->is_counted_there ? tally_of(feed, live->place_id) : NULL;
     if (tally != NULL) {
         tally->is_active = true;
         tally->now += live->players;

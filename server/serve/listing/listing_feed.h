@@ -5,7 +5,8 @@
 //
 // HTTP threads ask how many play a place, and which of its worlds have room: as of the last second.
 //
-// Of worlds on other machines it knows what their hosts report; who comes into them is counted when
+// Of worlds on other machines it knows what their hosts report, and of those of other hosts on the
+// same store what they say; who comes into them is counted when
 // they are led there, because a host might say that anybody came.
 #pragma once
 
@@ -21,6 +22,7 @@ typedef struct LiveWorld {
     uint32_t players, player_max;
     uint64_t created_unix_ms, up_s;
     bool is_private;
+    bool is_counted_there; // another host counts what is played in it
 } LiveWorld;
 
 typedef struct ListingFeedStats {

@@ -4,8 +4,9 @@
 
 #include "core/base/limits.h"
 #include "server/serve/listing/listing_feed.h"
+#include "server/serve/operate/http_admin.h"
 #include "server/serve/place/places.h"
-#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_fleet.h"
 #include "server/sys/clock.h"
 #include "server/sys/process.h"
 
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define ROW_BYTES_MAX (256u << 10)
+#define HOSTS_SHOWN   256
 
 // One row on its way. Texts of worlds and scripts come from strangers: what does not fit, or is no
 // text, is left out of this look.
@@ -42,7 +44,7 @@ typedef struct Seen {
     HostWorldView view;
     const RemoteReport *reported; // NULL: it runs here
     HostWorldState state;
-    uint32_t players;
+    uint32_t players, player_max;
     uint64_t late_p99_us, work_max_us, memory_bytes, up_s, crashes;
 } Seen;
 
@@ -50,15 +52,16 @@ typedef struct Seen {
 static bool see(const Serve *serve, const HostWorld *world, Seen *out)
 {
     const HostLink *link = host_world_link(world);
-    const RemoteReport *reported = remote_world_report(serve, world);
+    const RemoteReport *reported = fleet_world_report(serve, world);
     if (link == NULL && reported == NULL) {
         return false;
     }
     const HostWorldView view = host_world_view(world);
-    *out = (Seen){.view = view, .reported = reported};
+    *out = (Seen){.view = view, .reported = reported, .player_max = view.player_max};
     if (reported != NULL) {
         out->state = reported->state;
         out->players = reported->players;
+        out->player_max = reported->player_max != 0 ? reported->player_max : view.player_max;
         out->late_p99_us = reported->late_p99_us;
         out->work_max_us = reported->work_max_us;
         out->memory_bytes = reported->memory_bytes;
@@ -85,7 +88,7 @@ static void write_world(JsonWriter *json, const Seen *seen)
     serve_write_member(json, "place_id", row->place_id);
     serve_write_member(json, "state", serve_state_name(seen->state));
     serve_write_number(json, "players", seen->players);
-    serve_write_number(json, "player_max", seen->view.player_max);
+    serve_write_number(json, "player_max", seen->player_max);
     json_write_name(json, "tick_p99_ms");
     json_write_number(json, (double)seen->late_p99_us / 1000);
     json_write_name(json, "tick_work_max_ms");
@@ -103,8 +106,8 @@ static void fill_operator_world(LiveTopic *topic, TopicRow *row, const Seen *see
 {
     const HostStats *stats = seen->view.stats;
     const bool is_here = seen->reported == NULL;
-    const uint64_t down = is_here ? stats->socket_bytes_down : 0;
-    const uint64_t up = is_here ? stats->socket_bytes_up : 0;
+    const uint64_t down = is_here ? stats->socket_bytes_down : seen->reported->bytes_down;
+    const uint64_t up = is_here ? stats->socket_bytes_up : seen->reported->bytes_up;
     row_begin(row);
     write_world(&row->json, seen);
     serve_write_number(&row->json, "bytes_down", down);
@@ -121,7 +124,7 @@ static void fill_operator_world(LiveTopic *topic, TopicRow *row, const Seen *see
         seen->late_p99_us > sums->late_p99_us ? seen->late_p99_us : sums->late_p99_us;
 }
 
-static void fill_server(const Serve *serve, LiveTopic *topic, TopicRow *row, const Sums *sums,
+static void fill_server(Serve *serve, LiveTopic *topic, TopicRow *row, const Sums *sums,
                         uint32_t stream_count)
 {
     const HttpStats http = http_stats(serve->http);
@@ -138,6 +141,7 @@ static void fill_server(const Serve *serve, LiveTopic *topic, TopicRow *row, con
     serve_write_number(&row->json, "streams", stream_count);
     json_write_name(&row->json, "draining");
     json_write_bool(&row->json, host_is_draining(serve->host));
+    serve_write_hosts(serve, &row->json, HOSTS_SHOWN);
     row_end(row, topic, "server");
 }
 
@@ -168,7 +172,7 @@ static void fill_place(Serve *serve, LiveTopic *topic, TopicRow *row)
             continue;
         }
         const ScriptTable *table = seen.reported != NULL
-                                       ? remote_world_scripts(serve, stored->world_id, &version)
+                                       ? fleet_world_scripts(serve, stored->world_id, &version)
                                        : host_world_scripts(world);
         row_begin(row);
         write_world(&row->json, &seen);
@@ -201,15 +205,18 @@ static void fill_places(Serve *serve, LiveTopic *topic, TopicRow *row)
     uint32_t count = 0;
     for (uint32_t i = 0; crowds != NULL && i < world_count; i++) {
         const HostWorldView view = host_world_view(host_world_at(serve->host, i));
-        const RemoteReport *reported = remote_world_report(serve, host_world_at(serve->host, i));
+        const RemoteReport *reported = fleet_world_report(serve, host_world_at(serve->host, i));
         const bool runs = reported != NULL ? reported->state == WORLD_RUNNING
                                            : host_world_is_ready(host_world_at(serve->host, i));
-        if (!runs || view.place == NULL || (serve->control != NULL && view.place->is_hidden)) {
+        // A place that only another host has open is as that one says.
+        const bool is_hidden =
+            view.place != NULL ? view.place->is_hidden : reported == NULL || reported->is_hidden;
+        if (!runs || (is_hidden && (serve->control != NULL || view.place == NULL))) {
             continue;
         }
         const uint32_t players = reported != NULL ? reported->players : view.players;
-        crowds[count++] =
-            (Crowd){view.row->place_id, players < view.player_max ? players : view.player_max, 1};
+        const uint32_t most = view.place != NULL ? view.player_max : reported->player_max;
+        crowds[count++] = (Crowd){view.row->place_id, players < most ? players : most, 1};
     }
     if (crowds != NULL) {
         qsort(crowds, count, sizeof *crowds, by_place);

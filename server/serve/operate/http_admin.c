@@ -8,7 +8,7 @@
 #include "server/serve/collect.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/time_text.h"
-#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_fleet.h"
 #include "server/sys/clock.h"
 #include "server/sys/process.h"
 
@@ -20,8 +20,7 @@
 
 #define SESSIONS_MAX 1000
 #define AUDIT_MAX    200
-#define ANSWER_MAX   (4u << 20)
-#define STOP_REASON  "an operator stopped this world"
+#define ANSWER_MAX   (16u << 20) // HOST_WORLDS_MAX worlds
 
 // --- numbers and texts --------------------------------------------------------------------------
 
@@ -256,7 +255,8 @@ static void write_server(JsonWriter *json, const HostWorld *world, const RemoteR
     serve_write_member(json, "place_id", view.row->place_id);
     serve_write_member(json, "state", serve_state_name(now->state));
     serve_write_number(json, "players", now->players);
-    serve_write_number(json, "player_max", view.player_max);
+    serve_write_number(json, "player_max",
+                       now->player_max != 0 ? now->player_max : view.player_max);
     serve_write_number(json, "pid", (uint64_t)pid);
     serve_write_number(json, "uptime_seconds", now->uptime_s);
     serve_write_number(json, "memory_bytes", now->memory_bytes);
@@ -269,6 +269,31 @@ static void write_server(JsonWriter *json, const HostWorld *world, const RemoteR
     serve_write_member(json, "server_address", reported != NULL ? NULL : address);
     serve_write_member(json, "reported_by", reported != NULL ? reported->host_id : NULL);
     json_write_object_end(json);
+}
+
+void serve_write_hosts(Serve *serve, JsonWriter *json, uint32_t max)
+{
+    static FleetHost hosts[STORE_PEERS_MAX + 1]; // the main thread's
+    const uint32_t count = fleet_hosts(serve, hosts, STORE_PEERS_MAX + 1);
+    json_write_name(json, "hosts");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < count && i < max; i++) {
+        json_write_object_begin(json);
+        serve_write_member(json, "id", hosts[i].host_id);
+        serve_write_member(json, "address", hosts[i].address);
+        json_write_name(json, "self");
+        json_write_bool(json, hosts[i].is_self);
+        json_write_name(json, "answers");
+        json_write_bool(json, hosts[i].is_heard);
+        json_write_name(json, "draining");
+        json_write_bool(json, hosts[i].is_draining);
+        serve_write_number(json, "worlds", hosts[i].worlds);
+        serve_write_number(json, "players", hosts[i].players);
+        serve_write_number(json, "memory_permille", hosts[i].memory);
+        serve_write_number(json, "tick_permille", hosts[i].tick);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
 }
 
 static bool answer_servers(void *user, HttpDeferred *deferred, HttpResponse *response)
@@ -285,12 +310,13 @@ static bool answer_servers(void *user, HttpDeferred *deferred, HttpResponse *res
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         const HostWorld *world = host_world_at(serve->host, i);
-        const RemoteReport *reported = remote_world_report(serve, world);
+        const RemoteReport *reported = fleet_world_report(serve, world);
         if (host_world_link(world) != NULL || reported != NULL) {
             write_server(&answer.json, world, reported, server);
         }
     }
     json_write_array_end(&answer.json);
+    serve_write_hosts(serve, &answer.json, STORE_PEERS_MAX);
     answer_end(&answer, request, response);
     return true;
 }
@@ -300,18 +326,68 @@ void serve_admin_get_servers(void *user, HttpRequest *request, HttpResponse *res
     mailbox_ask(((Serve *)user)->mailbox, request, response, answer_servers);
 }
 
-// On another machine the next report of its host is answered with the order.
-static bool stop_elsewhere(Serve *serve, const HostWorld *world, HttpRequest *request,
+static void answer_stopped(HttpRequest *request, HttpResponse *response, const HostWorld *world,
+                           HostWorldState state)
+{
+    ServeAnswer answer;
+    serve_answer_begin(&answer, request);
+    json_write_object_begin(&answer.json);
+    serve_write_member(&answer.json, "world_id", host_world_view(world).row->world_id);
+    serve_write_member(&answer.json, "state", serve_state_name(state));
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
+}
+
+static void refuse_not_running(HttpRequest *request, HttpResponse *response)
+{
+    http_fail(request, response, 409, "not_running", "the world does not run");
+}
+
+static void refuse_silent(HttpRequest *request, HttpResponse *response)
+{
+    http_fail(request, response, 503, "no_answer",
+              "the other host does not answer, or cannot do it; look whether it was done, and try "
+              "again");
+}
+
+// Of another host.
+static void stopped_there(Serve *serve, void *what, const PeerReply *reply)
+{
+    HttpDeferred *deferred = what;
+    HttpRequest *request = http_deferred_request(deferred);
+    HttpResponse response = http_response_default();
+    const HostWorld *world = host_world(serve->host, http_path_part(request, 0));
+    if (reply == NULL) {
+        refuse_silent(request, &response);
+    } else if (world == NULL || reply->outcome != PEER_DONE) {
+        refuse_not_running(request, &response);
+    } else {
+        answer_stopped(request, &response, world, WORLD_STOPPING);
+    }
+    http_complete(deferred, &response);
+}
+
+// A host of one world is told with the answer to its next report, another host at once. False: it
+// answers later.
+static bool stop_elsewhere(Serve *serve, const HostWorld *world, HttpDeferred *deferred,
                            HttpResponse *response)
 {
-    const Status status = remote_world_stop(serve, world, STOP_REASON);
+    HttpRequest *request = http_deferred_request(deferred);
+    Status status = remote_world_stop(serve, world, SERVE_STOP_REASON);
+    if (status == STATUS_OK) {
+        answer_stopped(request, response, world, WORLD_STOPPING);
+        return true;
+    }
+    if (status == STATUS_NOT_FOUND) {
+        status = fleet_stop_world(serve, world, stopped_there, deferred);
+    }
     if (status == STATUS_LIMIT) {
         http_fail(request, response, 503, "busy",
                   "too many orders wait for the machine that runs this world; try again");
     } else if (status != STATUS_OK) {
-        http_fail(request, response, 409, "not_running", "the world does not run");
+        refuse_not_running(request, response);
     }
-    return status == STATUS_OK;
+    return status != STATUS_OK;
 }
 
 static bool stop_server(void *user, HttpDeferred *deferred, HttpResponse *response)
@@ -328,20 +404,11 @@ static bool stop_server(void *user, HttpDeferred *deferred, HttpResponse *respon
                   "this server is this world; stop the server instead");
         return true;
     }
-    const bool is_here = host_world_link(world) != NULL;
-    if (is_here) {
-        host_world_stop(world, STOP_REASON);
-    } else if (!stop_elsewhere(serve, world, request, response)) {
-        return true;
+    if (host_world_link(world) == NULL) {
+        return stop_elsewhere(serve, world, deferred, response);
     }
-    ServeAnswer answer;
-    serve_answer_begin(&answer, request);
-    json_write_object_begin(&answer.json);
-    serve_write_member(&answer.json, "world_id", host_world_view(world).row->world_id);
-    serve_write_member(&answer.json, "state",
-                       serve_state_name(is_here ? host_world_view(world).state : WORLD_STOPPING));
-    json_write_object_end(&answer.json);
-    serve_answer_end(&answer, response);
+    host_world_stop(world, SERVE_STOP_REASON);
+    answer_stopped(request, response, world, host_world_view(world).state);
     return true;
 }
 
@@ -352,34 +419,39 @@ void serve_admin_delete_server(void *user, HttpRequest *request, HttpResponse *r
 
 // --- draining -----------------------------------------------------------------------------------
 
-static bool answer_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
+static void write_drain(HttpRequest *request, HttpResponse *response, bool is_draining)
 {
-    const Serve *serve = user;
     ServeAnswer answer;
-    serve_answer_begin(&answer, http_deferred_request(deferred));
+    serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "draining");
-    json_write_bool(&answer.json, host_is_draining(serve->host));
+    json_write_bool(&answer.json, is_draining);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
+}
+
+bool serve_drain(Serve *serve, const char *how)
+{
+    const bool stops = strcmp(how, "stop") == 0, drains = stops || strcmp(how, "off") == 0;
+    if (!drains && strcmp(how, "on") != 0) {
+        return false;
+    }
+    host_drain(serve->host, drains);
+    atomic_store(&serve->is_draining, drains);
+    if (drains) {
+        atomic_store(&serve->is_ready, false); // from now on, not from the next look
+    }
+    if (stops) {
+        (void)kill(getpid(), SIGTERM); // it is taken after the answer
+    }
     return true;
 }
 
-static bool begin_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
+static bool answer_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
-    Serve *serve = user;
-    host_drain(serve->host, true);
-    atomic_store(&serve->is_draining, true);
-    atomic_store(&serve->is_ready, false); // from now on, not from the next look
-    return answer_drain(user, deferred, response);
-}
-
-static bool end_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
-{
-    Serve *serve = user;
-    host_drain(serve->host, false);
-    atomic_store(&serve->is_draining, false);
-    return answer_drain(user, deferred, response);
+    const Serve *serve = user;
+    write_drain(http_deferred_request(deferred), response, host_is_draining(serve->host));
+    return true;
 }
 
 void serve_admin_get_drain(void *user, HttpRequest *request, HttpResponse *response)
@@ -387,33 +459,81 @@ void serve_admin_get_drain(void *user, HttpRequest *request, HttpResponse *respo
     mailbox_ask(((Serve *)user)->mailbox, request, response, answer_drain);
 }
 
-// The signal is taken after the answer.
-static bool begin_stop(void *user, HttpDeferred *deferred, HttpResponse *response)
+// What is asked of which host; "": of this one. False: the response says what is wrong.
+static bool read_drain(HttpRequest *request, HttpResponse *response, const char **how,
+                       char host_id[65])
 {
-    const bool is_done = begin_drain(user, deferred, response);
-    (void)kill(getpid(), SIGTERM);
-    return is_done;
+    const bool is_undrain = strcmp(http_route(request)->method, "DELETE") == 0;
+    const char *query = http_query(request, "host");
+    const JsonNode *root = is_undrain ? NULL : serve_body_object(request, response);
+    *how = is_undrain ? "on" : "off";
+    host_id[0] = '\0';
+    if (is_undrain) {
+        snprintf(host_id, 65, "%s", query != NULL ? query : "");
+        return true;
+    }
+    const JsonNode *stop = root != NULL ? json_find(root, "stop") : NULL;
+    if (root == NULL || !serve_body_text(request, response, root, "host", host_id, 65)) {
+        return false;
+    }
+    if (stop != NULL && stop->kind != JSON_BOOL) {
+        http_fail(request, response, 400, "malformed", "stop is true or false");
+        return false;
+    }
+    *how = stop != NULL && stop->boolean ? "stop" : *how;
+    return true;
+}
+
+static void drained_there(Serve *serve, void *what, const PeerReply *reply)
+{
+    (void)serve;
+    HttpDeferred *deferred = what;
+    HttpRequest *request = http_deferred_request(deferred);
+    HttpResponse response = http_response_default();
+    if (reply == NULL || reply->outcome != PEER_DONE) {
+        refuse_silent(request, &response);
+    } else {
+        write_drain(request, &response, strcmp(http_route(request)->method, "DELETE") != 0);
+    }
+    http_complete(deferred, &response);
+}
+
+static bool change_drain(void *user, HttpDeferred *deferred, HttpResponse *response)
+{
+    Serve *serve = user;
+    HttpRequest *request = http_deferred_request(deferred);
+    const char *how;
+    char host_id[65];
+    if (!read_drain(request, response, &how, host_id)) {
+        return true;
+    }
+    if (host_id[0] == '\0' || strcmp(host_id, serve->host->config.host_id) == 0) {
+        (void)serve_drain(serve, how);
+        return answer_drain(user, deferred, response);
+    }
+    const Status status = fleet_drain(serve, host_id, how, drained_there, deferred);
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found",
+                  "there is no such host; GET /admin/servers lists them");
+    } else if (status != STATUS_OK) {
+        http_fail(request, response, 503, "busy", "too much work waits; try again");
+    }
+    return status != STATUS_OK;
 }
 
 void serve_admin_post_drain(void *user, HttpRequest *request, HttpResponse *response)
 {
-    const JsonNode *root = serve_body_object(request, response);
-    const JsonNode *stop = root != NULL ? json_find(root, "stop") : NULL;
-    if (root == NULL) {
-        return;
+    const char *how;
+    char host_id[65];
+    if (read_drain(request, response, &how, host_id)) {
+        serve_act(user, strcmp(how, "stop") == 0 ? "drain and stop" : "drain", change_drain,
+                  request, response);
     }
-    if (stop != NULL && stop->kind != JSON_BOOL) {
-        http_fail(request, response, 400, "malformed", "stop is true or false");
-        return;
-    }
-    const bool stops = stop != NULL && stop->boolean;
-    serve_act(user, stops ? "drain and stop" : "drain", stops ? begin_stop : begin_drain, request,
-              response);
 }
 
 void serve_admin_delete_drain(void *user, HttpRequest *request, HttpResponse *response)
 {
-    serve_act(user, "undrain", end_drain, request, response);
+    serve_act(user, "undrain", change_drain, request, response);
 }
 
 // --- sign-ins -----------------------------------------------------------------------------------

@@ -4,6 +4,14 @@
 
 #include "server/serve/http/http_routes.h"
 
+#define SERVE_STOP_REASON "an operator stopped this world"
+
+// "off": no worlds are started any more; "on": they are again; "stop": off, and everything ends as
+// by SIGTERM. False: it is something else. On the main thread.
+bool serve_drain(Serve *serve, const char *how);
+// The member `hosts`: those of the installation, at most max. On the main thread.
+void serve_write_hosts(Serve *serve, JsonWriter *json, uint32_t max);
+
 void serve_admin_get_servers(void *user, HttpRequest *request, HttpResponse *response);
 void serve_admin_delete_server(void *user, HttpRequest *request, HttpResponse *response);
 void serve_admin_get_sessions(void *user, HttpRequest *request, HttpResponse *response);
@@ -59,8 +67,8 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .summary = "Changes it: registration open or invite, chat and guest_chat free, phrases " \
                 "or off, approve_listing yes or no"}, \
     {"GET", "/admin/servers", .handler = serve_admin_get_servers, .access = ACCESS_MACHINE, \
-     .gives = "servers:array", \
-     .summary = "The worlds that run: players, process, memory, ticks, address"}, \
+     .gives = "servers:array hosts:array", \
+     .summary = "The worlds that run: players, process, memory, ticks, address; and the hosts"}, \
     {"DELETE", "/admin/servers/*", .handler = serve_admin_delete_server, \
      .access = ACCESS_MACHINE, .gives = "world_id state", .fails = "404 409", \
      .summary = "Stops a world; who is in it is told, and it is saved"}, \
@@ -97,11 +105,11 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
     {"GET", "/admin/drain", .handler = serve_admin_get_drain, .access = ACCESS_MACHINE, \
      .gives = SERVE_ADMIN_DRAIN, .summary = "Whether this server starts no worlds any more"}, \
     {"POST", "/admin/drain", serve_admin_post_drain, .body_max = SERVE_BODY_BYTES, \
-     .access = ACCESS_MACHINE, .takes = "stop?:boolean", .gives = SERVE_ADMIN_DRAIN, \
+     .access = ACCESS_MACHINE, .takes = "stop?:boolean host?", .fails = "404 503", .gives = SERVE_ADMIN_DRAIN, \
      .summary = "Starts no worlds any more, and is not ready; those that run go on, or with stop " \
-                "are saved and released, and the server ends, as by SIGTERM"}, \
+                "are saved and released, and the server ends, as by SIGTERM; host= another one"}, \
     {"DELETE", "/admin/drain", .handler = serve_admin_delete_drain, .access = ACCESS_MACHINE, \
-     .gives = SERVE_ADMIN_DRAIN, .summary = "Starts worlds again"}, \
+     .takes = "host?", .fails = "404 503", .gives = SERVE_ADMIN_DRAIN, .summary = "Starts worlds again"}, \
     {"GET", "/admin/audit", .handler = serve_admin_get_audit, .access = ACCESS_MACHINE, \
      .blocks = true, .takes = "before?:integer limit?:integer", .gives = "audit:array next:any", \
      .summary = "What operators did, the newest first; next goes on as before="}, \

@@ -254,35 +254,80 @@ void serve_admin_delete_ban(void *user, HttpRequest *request, HttpResponse *resp
 
 // --- kicks and announcements --------------------------------------------------------------------
 
-// On the main thread, which waits for nothing: who is in a world is signed in, and known in memory.
-static bool kick(void *user, HttpDeferred *deferred, HttpResponse *response)
+// In the request's arena. A name is looked for in the store: whoever has it may be signed in at
+// another host.
+typedef struct Kick {
+    Serve *serve;
+    HttpDeferred *deferred;
+    Order order;
+} Kick;
+
+// On the main thread.
+static void kick(void *user, void *what)
 {
     Serve *serve = user;
+    const Kick *asked = what;
+    HttpDeferred *deferred = asked->deferred;
     HttpRequest *request = http_deferred_request(deferred);
-    Order order;
-    if (!read_order(request, response, &order)) {
-        return true;
+    HttpResponse response = http_response_default();
+    const Order *order = &asked->order;
+    if (order->world[0] != '\0' && host_world(serve->host, order->world) == NULL) {
+        http_fail(request, &response, 404, "not_found", "there is no such world here");
+    } else {
+        const char *reason = order->reason[0] != '\0' ? order->reason : "an operator removed you";
+        answer_told(request, &response, serve_kick(serve, order->account, order->world, reason));
     }
-    if (!serve_account_read(order.account_text, &order.account) &&
-        (serve->control == NULL ||
-         !control_signed_in(serve->control, order.account_text, &order.account))) {
+    http_complete(deferred, &response);
+}
+
+static bool find_kicked(Serve *serve, HttpRequest *request, HttpResponse *response, Order *order)
+{
+    if (serve_account_read(order->account_text, &order->account)) {
+        return true; // also a guest
+    }
+    if (serve->control == NULL) {
         http_fail(request, response, 404, "not_found", "nobody of that name is signed in");
-        return true;
+        return false;
     }
-    if (order.world[0] != '\0' && host_world(serve->host, order.world) == NULL) {
-        http_fail(request, response, 404, "not_found", "there is no such world here");
-        return true;
+    return find_account(serve, order->account_text, request, response, &order->account);
+}
+
+// On the pool.
+static void prepare_kick(void *user, bool is_cancelled)
+{
+    Kick *asked = user;
+    HttpRequest *request = http_deferred_request(asked->deferred);
+    HttpResponse response = http_response_default();
+    if (is_cancelled) {
+        http_fail(request, &response, 503, "stopping", "this server is going down");
+    } else if (find_kicked(asked->serve, request, &response, &asked->order) &&
+               serve_record(asked->serve, "kick", request, &response)) {
+        if (mailbox_post(asked->serve->mailbox, kick, asked) == STATUS_OK) {
+            return;
+        }
+        http_fail(request, &response, 503, "busy", "too much work waits; try again");
     }
-    const char *reason = order.reason[0] != '\0' ? order.reason : "an operator removed you";
-    answer_told(request, response, serve_kick(serve, order.account, order.world, reason));
-    return true;
+    http_complete(asked->deferred, &response);
 }
 
 void serve_admin_post_kick(void *user, HttpRequest *request, HttpResponse *response)
 {
-    Order order;
-    if (read_order(request, response, &order)) {
-        serve_act(user, "kick", kick, request, response);
+    Serve *serve = user;
+    Kick *asked = arena_alloc(http_arena(request), sizeof *asked);
+    if (asked == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return;
+    }
+    *asked = (Kick){.serve = serve};
+    if (!read_order(request, response, &asked->order)) {
+        return;
+    }
+    asked->deferred = http_defer(request, response);
+    if (asked->deferred != NULL &&
+        work_pool_submit(serve->pool, prepare_kick, asked) != STATUS_OK) {
+        HttpResponse busy = http_response_default();
+        http_fail(request, &busy, 503, "busy", "too much work waits; try again");
+        http_complete(asked->deferred, &busy);
     }
 }
 

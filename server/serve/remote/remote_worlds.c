@@ -1,7 +1,7 @@
 // See remote_worlds.h.
 #define _GNU_SOURCE
 #include "server/serve/remote/remote_worlds_inside.h"
-#include "server/serve/remote/serve_peer.h"
+#include "server/serve/remote/serve_fleet.h"
 
 #include "core/base/hash.h"
 #include "core/base/json_read.h"
@@ -321,7 +321,7 @@ RemoteTold serve_kick(Serve *serve, uint64_t account, const char *where, const c
 {
     const RemoteOrder order = order_of(ORDER_KICK, account, reason);
     RemoteTold told = tell(serve, where, &order);
-    told.told += host_kick(serve->host, account, where, reason);
+    told.told += host_kick(serve->host, account, where, reason) + fleet_played(serve, where);
     serve_tell_kick(serve, account, where, reason);
     return told;
 }
@@ -347,7 +347,7 @@ RemoteTold serve_announce(Serve *serve, const char *where, const char *text)
 {
     const RemoteOrder order = order_of(ORDER_ANNOUNCE, 0, text);
     RemoteTold told = tell(serve, where, &order);
-    told.told += host_announce(serve->host, where, text);
+    told.told += host_announce(serve->host, where, text) + fleet_played(serve, where);
     host_peers_say(serve->host, where, text);
     return told;
 }

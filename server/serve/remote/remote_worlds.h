@@ -23,6 +23,10 @@ typedef struct RemoteReport {
     uint32_t players;
     uint64_t tick, late_p99_us, work_max_us;
     uint64_t memory_bytes, uptime_s, crashes;
+    // Of a peer alone (serve_fleet.h); else 0.
+    uint32_t player_max;
+    bool is_hidden; // its place is not for everybody to find
+    uint64_t bytes_down, bytes_up;
     char place_hash[65]; // of the form of its place that it runs; "": it did not say
 } RemoteReport;
 

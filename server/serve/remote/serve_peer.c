@@ -3,10 +3,10 @@
 #include "server/serve/remote/serve_peer.h"
 
 #include "core/base/sha256.h"
-#include "server/host/peer_message.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/place/places.h"
 #include "server/serve/remote/remote_http.h"
+#include "server/serve/remote/serve_fleet.h"
 #include "server/store/world/store_event.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
@@ -48,7 +48,18 @@ typedef struct Question {
     uint8_t nonce[16];
     uint8_t bytes[PEER_MESSAGE_BYTES];
     size_t count;
+    PeerThen then; // NULL: the host's
+    void *what;
+    uint8_t *body; // from malloc, with the reply in it
+    PeerReply reply;
+    bool has_reply;
 } Question;
+
+static void free_question(Question *question)
+{
+    free(question->body);
+    free(question);
+}
 
 static Question *take_done(struct ServePeers *peers)
 {
@@ -62,11 +73,15 @@ static Question *take_done(struct ServePeers *peers)
 // On the main thread.
 static void give_answers(void *user, void *what)
 {
-    const Serve *serve = user;
+    Serve *serve = user;
     (void)what;
     for (Question *done = take_done(serve->peers); done != NULL; done = take_done(serve->peers)) {
-        host_peer_answer(serve->host, done->ask.tag, &done->answer);
-        free(done);
+        if (done->then != NULL) {
+            done->then(serve, done->what, done->has_reply ? &done->reply : NULL);
+        } else {
+            host_peer_answer(serve->host, done->ask.tag, &done->answer);
+        }
+        free_question(done);
     }
 }
 
@@ -85,6 +100,33 @@ static void warn_of_stranger(struct ServePeers *peers, const char *url)
     }
 }
 
+static Status read_answer(Question *question, RemoteHttpReply *reply)
+{
+    if (reply->status != 200) {
+        return STATUS_DENIED;
+    }
+    if (question->then == NULL) {
+        return peer_answer_read(question->key, question->nonce, reply->body, reply->bytes,
+                                &question->answer);
+    }
+    const Status status = peer_reply_read(question->key, question->nonce, reply->body, reply->bytes,
+                                          &question->reply);
+    question->has_reply = status == STATUS_OK;
+    question->body = reply->body; // the reply points into it
+    reply->body = NULL;
+    return status;
+}
+
+static void give(Question *question)
+{
+    Serve *serve = question->serve;
+    pthread_mutex_lock(&serve->peers->lock);
+    question->next = serve->peers->done;
+    serve->peers->done = question;
+    pthread_mutex_unlock(&serve->peers->lock);
+    status_ignore(mailbox_post(serve->mailbox, give_answers, NULL)); // or with the next one
+}
+
 static void send_question(void *user, bool is_cancelled)
 {
     Question *question = user;
@@ -93,21 +135,19 @@ static void send_question(void *user, bool is_cancelled)
     question->answer = (HostPeerAnswer){.result = PEER_SILENT};
     if (is_cancelled ||
         remote_http_create(question->url, NULL, &serve->peers->cancel, &http) != STATUS_OK) {
-        free(question);
+        give(question); // silence
         return;
     }
     remote_http_set_limits(http, CONNECT_MS,
                            question->ask.kind == PEER_RUN ? HOST_RUN_MS : HOST_PEER_MS);
-    RemoteHttpReply reply = remote_http_ask(http, "/api/peers", "application/octet-stream",
-                                            question->bytes, question->count, SERVE_PEER_BYTES);
+    RemoteHttpReply reply = remote_http_ask(
+        http, "/api/peers", "application/octet-stream", question->bytes, question->count,
+        question->then != NULL ? PEER_REPLY_BYTES : SERVE_PEER_BYTES);
     // 502 is what a proxy on its machine says when nobody listens behind it.
     if (reply.is_refused || (reply.end == REMOTE_HTTP_ANSWERED && reply.status == 502)) {
         question->answer.result = PEER_REFUSED;
     } else if (reply.end == REMOTE_HTTP_ANSWERED) {
-        const Status status = reply.status == 200
-                                  ? peer_answer_read(question->key, question->nonce, reply.body,
-                                                     reply.bytes, &question->answer)
-                                  : STATUS_DENIED;
+        const Status status = read_answer(question, &reply);
         if (status != STATUS_OK) {
             question->answer = (HostPeerAnswer){.result = PEER_SILENT};
         }
@@ -118,20 +158,18 @@ static void send_question(void *user, bool is_cancelled)
     }
     free(reply.body);
     remote_http_destroy(http);
-    pthread_mutex_lock(&serve->peers->lock);
-    question->next = serve->peers->done;
-    serve->peers->done = question;
-    pthread_mutex_unlock(&serve->peers->lock);
-    status_ignore(mailbox_post(serve->mailbox, give_answers, NULL)); // or with the next one
+    give(question);
 }
 
-static void ask_peer(void *user, const StoreHost *peer, const HostPeerAsk *ask)
+Status serve_peer_ask(Serve *serve, const StoreHost *peer, const HostPeerAsk *ask, PeerThen then,
+                      void *what)
 {
-    Serve *serve = user;
-    Question *question = calloc(1, sizeof *question);
+    Question *question = serve->peers->pool != NULL ? calloc(1, sizeof *question) : NULL;
     if (question == NULL) {
-        return; // it counts as silence
+        return STATUS_LIMIT;
     }
+    question->then = then;
+    question->what = what;
     PeerEnvelope envelope = {.unix_ms = clock_unix_ms()};
     question->serve = serve;
     question->ask = *ask;
@@ -144,9 +182,16 @@ static void ask_peer(void *user, const StoreHost *peer, const HostPeerAsk *ask)
     entropy_fill(envelope.nonce, sizeof envelope.nonce);
     memcpy(question->nonce, envelope.nonce, sizeof question->nonce);
     question->count = peer_ask_write(&serve->key, &envelope, ask, question->bytes);
-    if (work_pool_submit(serve->peers->pool, send_question, question) != STATUS_OK) {
+    const Status status = work_pool_submit(serve->peers->pool, send_question, question);
+    if (status != STATUS_OK) {
         free(question);
     }
+    return status;
+}
+
+static void ask_peer(void *user, const StoreHost *peer, const HostPeerAsk *ask)
+{
+    status_ignore(serve_peer_ask(user, peer, ask, NULL, NULL)); // it counts as silence
 }
 
 // --- being asked --------------------------------------------------------------------------------
@@ -207,6 +252,23 @@ static void run_world(Serve *serve, void *what)
     places_wish(serve, &asked->wish);
 }
 
+static bool reply_peer(Serve *serve, const Asked *asked, HttpRequest *request,
+                       HttpResponse *response)
+{
+    uint8_t *bytes = malloc(PEER_REPLY_BYTES);
+    if (bytes == NULL) {
+        http_fail(request, response, 503, "busy", "out of memory; try again");
+        return true;
+    }
+    http_keep(request, bytes);
+    const PeerReply reply = serve_fleet_hear(serve, &asked->ask);
+    response->content_type = "application/octet-stream";
+    response->body = bytes;
+    response->bytes = peer_reply_write(&serve->key, asked->nonce, &reply, bytes);
+    response->body_is_static = true;
+    return true;
+}
+
 // On the main thread.
 static bool hear(void *user, HttpDeferred *deferred, HttpResponse *response)
 {
@@ -240,6 +302,9 @@ static bool hear(void *user, HttpDeferred *deferred, HttpResponse *response)
     }
     memcpy(asked->nonce, envelope.nonce, sizeof asked->nonce);
     asked->ask.tag = (uint64_t)(uintptr_t)asked;
+    if (asked->ask.kind >= PEER_WORLDS) {
+        return reply_peer(serve, asked, request, response);
+    }
     if (asked->ask.kind == PEER_RUN) {
         serve_look_world(serve, asked->ask.world_id, run_world, asked);
     } else {
@@ -476,16 +541,19 @@ void serve_peers_stop(Serve *serve)
         work_pool_destroy(serve->peers->pool);
         serve->peers->events = NULL;
         serve->peers->pool = NULL;
+        for (Question *left = take_done(serve->peers); left != NULL;
+             left = take_done(serve->peers)) {
+            if (left->then != NULL) {
+                left->then(serve, left->what, NULL); // whoever waits hears nothing else any more
+            }
+            free_question(left);
+        }
     }
 }
 
 void serve_peers_close(Serve *serve)
 {
     if (serve->peers != NULL) {
-        for (Question *left = take_done(serve->peers); left != NULL;
-             left = take_done(serve->peers)) {
-            free(left);
-        }
         pthread_mutex_destroy(&serve->peers->lock);
         pthread_mutex_destroy(&serve->peers->origins_lock);
         free(serve->peers->origins);

@@ -5,6 +5,8 @@
 
 #include "server/serve/serve_inside.h"
 
+#include "server/host/peer_message.h"
+
 #define SHARED_LEASE_MS  30000
 #define SERVE_PEER_BYTES 1024
 
@@ -14,6 +16,13 @@ void serve_peers_stop(Serve *serve);             // threads end; before the mail
 void serve_peers_close(Serve *serve);
 void serve_peers_outside(HostOutside *outside);
 void serve_post_peers(void *user, HttpRequest *request, HttpResponse *response);
+
+// Asks a peer something that the host does not hear of (PEER_WORLDS and after it). If it is
+// STATUS_OK, `then` is called once, on the main thread; reply NULL: there is none, or none that
+// could be read.
+typedef void (*PeerThen)(Serve *serve, void *what, const PeerReply *reply);
+MUST_USE Status serve_peer_ask(Serve *serve, const StoreHost *peer, const HostPeerAsk *ask,
+                               PeerThen then, void *what);
 
 // A world that this host does not know may be new in the store: it is looked for there, and then
 // known. `then` is called on the main thread, later or at once.

@@ -9,7 +9,7 @@
 #include "server/control/order/rights.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/place/places.h"
-#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_fleet.h"
 #include "server/serve/world/http_world.h"
 #include "server/sys/clock.h"
 
@@ -80,7 +80,7 @@ static bool try_elsewhere(Serve *serve, const ServeScriptWait *wait, const HostW
 {
     HttpRequest *request = http_deferred_request(wait->deferred);
     uint64_t version = 0;
-    const ScriptTable *table = remote_world_scripts(serve, wait->world_id, &version);
+    const ScriptTable *table = fleet_world_scripts(serve, wait->world_id, &version);
     if (table != NULL && (is_last || version != wait->after)) {
         write_table(serve, world, table, version, true, request, response);
         return true;
@@ -100,7 +100,7 @@ static bool try_answer(Serve *serve, const ServeScriptWait *wait, bool is_last,
     const HostWorld *world = host_world(serve->host, wait->world_id);
     if (world == NULL) {
         refuse(request, response);
-    } else if (remote_world_is_elsewhere(serve, wait->world_id)) {
+    } else if (fleet_world_is_elsewhere(serve, wait->world_id)) {
         return try_elsewhere(serve, wait, world, is_last, response);
     } else if (!host_world_is_ready(world)) {
         http_fail(request, response, 503, "not_running",
@@ -138,7 +138,7 @@ static bool answer_scripts(void *user, HttpDeferred *deferred, HttpResponse *res
         return true;
     }
     snprintf(wait.world_id, sizeof wait.world_id, "%s", http_path_part(request, 0));
-    if (follow == 0 && remote_world_is_elsewhere(serve, wait.world_id)) {
+    if (follow == 0 && fleet_world_is_elsewhere(serve, wait.world_id)) {
         wait.after = UINT64_MAX;
         wait.deadline_ns = clock_ns() + ELSEWHERE_SECONDS * HOST_SECOND_NS;
         follow = 1;
@@ -223,8 +223,8 @@ static bool is_due(Serve *serve, const ServeScriptWait *wait)
     if (world == NULL || clock_ns() >= wait->deadline_ns || host_is_stopping(serve->host)) {
         return true;
     }
-    if (remote_world_is_elsewhere(serve, wait->world_id)) {
-        return remote_world_scripts(serve, wait->world_id, &version) != NULL &&
+    if (fleet_world_is_elsewhere(serve, wait->world_id)) {
+        return fleet_world_scripts(serve, wait->world_id, &version) != NULL &&
                version != wait->after;
     }
     return !host_world_is_ready(world) || host_world_scripts_version(world) != wait->after;

@@ -14,7 +14,7 @@
 #include "server/serve/http/time_text.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/place/places.h"
-#include "server/serve/remote/remote_worlds.h"
+#include "server/serve/remote/serve_fleet.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 
@@ -47,8 +47,9 @@ static void write_bool(JsonWriter *json, const char *name, bool value)
 static void write_room(const Serve *serve, JsonWriter *json, const HostWorld *world)
 {
     HostWorldView view = host_world_view(world);
-    const RemoteReport *reported = remote_world_report(serve, world);
+    const RemoteReport *reported = fleet_world_report(serve, world);
     if (reported != NULL) {
+        view.player_max = view.place != NULL ? view.player_max : reported->player_max;
         view.state = reported->state;
         view.players = reported->players < view.player_max ? reported->players : view.player_max;
     }
@@ -195,14 +196,17 @@ static bool is_listed(const Serve *serve, const HttpRequest *request, const Host
     if (mine) {
         return is_own;
     }
-    // Of a place that is not open, nobody is in a world. Places that not everybody finds keep their
-    // worlds to themselves.
+    // Of a place that nobody has open, nobody is in a world. Places that not everybody finds keep
+    // their worlds to themselves.
+    const RemoteReport *reported = view.place == NULL ? fleet_world_report(serve, world) : NULL;
+    const bool is_open = view.place != NULL || reported != NULL;
+    const bool is_hidden =
+        view.place != NULL ? view.place->is_hidden : is_open && reported->is_hidden;
     const bool is_operator = who != NULL && (who->roles & ROLE_OPERATOR) != 0;
-    if (is_operator && view.place == NULL) {
+    if (is_operator && !is_open) {
         return who->kind != SIGN_IN_TOKEN || (who->scope & SCOPE_OPERATE) != 0;
     }
-    if (view.place == NULL ||
-        (serve->control != NULL && view.place->is_hidden && !is_own && !is_operator)) {
+    if (!is_open || (serve->control != NULL && is_hidden && !is_own && !is_operator)) {
         return is_own;
     }
     return is_own || may_see(serve, request, world);
@@ -236,6 +240,7 @@ static bool answer_worlds(void *user, HttpDeferred *deferred, HttpResponse *resp
     }
     json_write_array_end(&json);
     serve_write_member(&json, "next", at != UINT32_MAX ? last : NULL);
+    serve_write_number(&json, "hostsSilent", fleet_silent_count(serve));
     json_write_object_end(&json);
     serve_text_answer(serve, &json, &writer, request, response);
     return true;

@@ -41,7 +41,7 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
 
 #define SERVE_WORLD_ROUTES                                                                         \
     {"GET", "/worlds", .handler = serve_get_worlds, .takes = "after? limit?:integer mine?",        \
-     .gives = "worlds:array next?", .fails = "403",                                                \
+     .gives = "worlds:array next? hostsSilent:integer", .fails = "403",                            \
      .summary = "The public worlds, and one's own; an operator sees all"},                         \
     {"GET", "/world/*", .handler = serve_get_world, .names = "world_id", .blocks = true,           \
      .access = ACCESS_SIGNED_IN, .gives = SERVE_WORLD_FILE, .fails = "403 404",                    \
