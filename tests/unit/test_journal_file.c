@@ -2,6 +2,7 @@
 // hashes.
 #define _GNU_SOURCE
 #include "server/channel/journal_file.h"
+#include "server/channel/journal_replay.h"
 
 #include "server/sys/file.h"
 #include "tests/support/test.h"
