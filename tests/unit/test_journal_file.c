@@ -8,6 +8,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/world_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
