@@ -1,3 +1,4 @@
+// See build_aim.h.
 #include "core/client/build_aim.h"
 
 #include "core/client/client_inside.h"

@@ -1,3 +1,4 @@
+// See compile.h.
 #include "core/edit/compile.h"
 
 #include "core/edit/doc_inside.h"

@@ -1,3 +1,4 @@
+// See packed_files.h.
 #include "core/wasm/packed_files.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // What the host and a world process say to each other. server/channel is linked by both, and
 // neither links the other: the host is outside the jail, the world process (server/shell) inside
-// it. Here are the messages, the statistics of a world (stats.h) and its journal (journal_file.h).
+// it. Here are the messages, the statistics of a world (stats.h) and its journal (journal_replay.h).
 //
 // The channel is a SOCK_SEQPACKET pair with messages in both directions; a long one is cut into
 // packets. Nothing blocks: what the other side does not read yet waits in a bounded queue.
@@ -57,7 +57,7 @@ typedef enum ChannelType {
     CHANNEL_STATS,   // HostStats
     CHANNEL_SCRIPTS, // what its scripts cost (script_table.h)
     CHANNEL_BEAT,    // still alive: tick
-    CHANNEL_JOURNAL, // bytes for the journal (journal_file.h); flag: something is missing before
+    CHANNEL_JOURNAL, // bytes for the journal (journal_replay.h); flag: something is missing before
     CHANNEL_CLOSED,  // a socket is over: its number in CONNECT
     CHANNEL_HEARD,   // COMMAND_HEARD: account, heard, text
     CHANNEL_REPORT,  // COMMAND_REPORT: account, other, reason and text

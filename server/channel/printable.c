@@ -1,3 +1,4 @@
+// See printable.h.
 #include "server/channel/printable.h"
 
 #include "core/base/utf8.h"

@@ -4,7 +4,7 @@
 #include "core/place/place.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/place_folder.h"
-#include "server/channel/journal_file.h"
+#include "server/channel/journal_replay.h"
 #include "server/cli/command.h"
 #include "server/sys/file.h"
 

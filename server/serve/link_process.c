@@ -3,6 +3,7 @@
 #include "server/serve/link_process.h"
 
 #include "core/base/check.h"
+#include "core/world/journal.h"
 #include "server/host/host_place.h"
 #include "server/net/socket_pass.h"
 #include "server/sys/file.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/limits.h"
-#include "server/channel/journal_file.h"
+#include "server/channel/journal_replay.h"
 #include "server/shell/script_report.h"
 #include "server/sys/clock.h"
 

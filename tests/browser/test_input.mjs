@@ -129,7 +129,7 @@ async function checkLayout(page, what) {
     assert.deepEqual(wrong, [], what);
 }
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000; // a picture may take a second, and a press takes two
 
 async function phone() {
     const context = await (await openBrowser()).newContext(

@@ -3,7 +3,8 @@
 The honest players' snapshots arrive nearly as regularly as without the attack: the 99th percentile of
 the time between two snapshots is at most 1.25 times that of a quiet run. Both are measured in turn,
 and the median of three ratios counts, because the speed of a shared machine varies; two that agree
-need no third.
+need no third. Where the quiet runs differ by more than that among themselves, three are too few to
+tell the attack from what else the machine does: then the median of nine counts.
 """
 
 import os
@@ -19,6 +20,7 @@ from support import Closed, Failure, Player, Relay, World, check, run, wait_unti
 HONEST = 16
 SECONDS = int(os.environ.get("SANDLOT_ABUSE_SECONDS", "5"))
 PAIRS = 3
+PAIRS_BUSY = 9
 RATIO_MAX = 1.25
 ALL_CORES = os.sched_getaffinity(0)
 
@@ -169,21 +171,22 @@ def test_abuse(program, places, folder):
     world = World(program, write_meadow(folder, players=400), folder + "/data")
     os.setpriority(os.PRIO_PROCESS, 0, max(0, os.getpriority(os.PRIO_PROCESS, 0)))
     use_core(1)
-    ratios = []
+    ratios, quiets, pairs, bad = [], [], PAIRS, 0
     try:
-        for pair in range(PAIRS):
+        while max(bad, len(ratios) - bad) <= pairs // 2:  # until the median is known
             quiet = interval(program, world)["interarrival_p99_ms"]
-            loud = attacked(program, world, pair)["interarrival_p99_ms"]
+            loud = attacked(program, world, len(ratios))["interarrival_p99_ms"]
             ratios.append(loud / quiet)
+            quiets.append(quiet)
             print(f"  p99 {quiet:.1f} ms quiet, {loud:.1f} ms attacked")
             bad = sum(ratio > RATIO_MAX for ratio in ratios)
-            if max(bad, len(ratios) - bad) > PAIRS // 2:
-                break  # the median is known
+            if max(quiets) > RATIO_MAX * min(quiets):
+                pairs = PAIRS_BUSY
         check(world.metric("sandlot_world_crashes_total") == 0, "no crash")
         check(world.metric("sandlot_world_starts_total") == 1, "the same world all along")
         check(world.metric("sandlot_world_messages_malformed_total") > 100, "it heard them")
         check(world.metric("sandlot_world_socket_broken_total") > 0, "it heard them")
-        check(bad <= PAIRS // 2, f"the honest notice: {ratios}")
+        check(bad <= pairs // 2, f"the honest notice: {ratios}")
         world.stop()
     finally:
         world.kill()

@@ -27,7 +27,10 @@ def test_bots_walk(program, places, folder):
         result = measured(program, world)
         check(result["playing"] == 10, f"all play: {result}")
         check(result["ok"] and result["failures"] == 0, f"nobody fails: {result['reasons']}")
-        check(17 < result["snapshots_per_second"] < 21, f"20 snapshots a second: {result}")
+        ticks, missed = result["server_ticks"], result["server_ticks_missed"]
+        expected = 20 * ticks / (ticks + missed)  # of a world that a busy machine made late
+        check(0.85 < result["snapshots_per_second"] / expected < 1.05,
+              f"{expected:.1f} snapshots a second: {result}")
         check(result["position_checks"] > 50, f"the truth is compared: {result}")
         check(result["position_error_p99_m"] < 0.05, f"within 5 cm of the truth: {result}")
         check(result["position_missing"] == 0, f"nobody is shown who is not there: {result}")

@@ -4,6 +4,8 @@
 // tests/wasm/test_check.mjs.
 //
 // If it changes on purpose, copy what the test prints.
+#include "core/base/json_read.h"
+#include "core/base/sha256.h"
 #include "core/script/check/check_list.h"
 #include "core/script/check/check_place.h"
 #include "core/script/rune/rune.h"
@@ -17,6 +19,8 @@
 #define LIST_MAX  1000
 #define TEXT_MAX  (1u << 20)
 #define HEAP_MAX  (256u << 20)
+
+extern const char island_runes[]; // tests/vectors/island_runes.json
 
 typedef struct Corpus {
     Heap heap;
@@ -199,4 +203,59 @@ TEST(every_script_is_told_the_same_everywhere)
     if (!is_same) {
         printf("%s", corpus.text);
     }
+}
+
+// The rune of a script of the island, as a build makes it; test_build compares what a whole build
+// makes.
+static void hash_rune(const CheckPlace *place, const PlaceFile *file, char hex[65])
+{
+    CheckOutput output = {0};
+    CheckList list;
+    CHECK_OK(check_list_create(&corpus.heap, LIST_MAX, &list));
+    const CheckSink sink = check_list_sink(&list);
+    REQUIRE(check_place_script(&corpus.heap, place, file, &sink, &output) == STATUS_OK);
+    uint8_t hash[SHA256_BYTES];
+    sha256_of(output.rune, output.rune_bytes, hash);
+    sha256_hex(hash, hex);
+    check_output_free(&corpus.heap, &output);
+    check_list_destroy(&corpus.heap, &list);
+}
+
+TEST(the_runes_of_the_island_have_the_committed_hashes)
+{
+    static _Alignas(16) uint8_t block[1 << 16];
+    Arena arena;
+    arena_init(&arena, block, sizeof block);
+    const JsonConfig config = json_config_default(&arena);
+    const JsonNode *root = NULL;
+    JsonError error = {0};
+    REQUIRE(json_parse(&config, island_runes, strlen(island_runes), &root, &error) == STATUS_OK);
+    const JsonNode *runes = json_read_member(root, "runes", &error);
+    REQUIRE(runes != NULL);
+
+    corpus.heap = heap_make(HEAP_MAX);
+    corpus.file_count = 0;
+    for (const EmbeddedScript *file = island_files; file->name != NULL; file++) {
+        add_file("", file->name, "", file->text, file->bytes);
+    }
+    CheckPlace place;
+    CheckList list;
+    CHECK_OK(check_list_create(&corpus.heap, LIST_MAX, &list));
+    const CheckSink sink = check_list_sink(&list);
+    CHECK_OK(check_place_open(&corpus.heap, corpus.files, corpus.file_count, &sink, &place));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < corpus.file_count; i++) {
+        const CheckModule *module = check_place_module(&place, corpus.files[i].path);
+        if (module != NULL) {
+            char hex[65];
+            hash_rune(&place, &corpus.files[i], hex);
+            CHECK_TEXT(hex,
+                       json_read_text(json_read_member(runes, module->path, &error), 64, &error));
+            count += 1;
+        }
+    }
+    CHECK_INT(count, runes->count);
+    check_place_close(&corpus.heap, &place);
+    check_list_destroy(&corpus.heap, &list);
+    CHECK_INT(corpus.heap.bytes_now, 0);
 }

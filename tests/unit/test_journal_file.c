@@ -2,11 +2,13 @@
 // hashes.
 #define _GNU_SOURCE
 #include "server/channel/journal_file.h"
+#include "server/channel/journal_replay.h"
 
 #include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/unit/world_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

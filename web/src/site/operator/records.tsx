@@ -138,7 +138,7 @@ export function LogSection(): JSX.Element {
             </label>
             {wrong !== '' && <p class="wrong" role="alert">{wrong}</p>}
             {lines?.length === 0 && <p>{words.log.none}</p>}
-            <pre class="log" tabIndex={0} aria-label={words.sections.log}>
+            <pre class="log" role="region" tabIndex={0} aria-label={words.sections.log}>
                 {[...lines ?? []].reverse().map((line) =>
                     `${words.exactTime(line.time)}  ${line.level.padEnd(5)} ${line.area}: ${line.text}\n`)}
             </pre>
