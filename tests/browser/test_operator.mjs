@@ -181,7 +181,7 @@ test('a report with its evidence leads to a ban, which cuts off at once and says
     await ann.context.close();
     const { page } = boss;
     await page.click('.sections a:has-text("Reports")');
-    await page.click('a:has-text("Report 1: abuse")');
+    await page.click('a:has-text("Report 1: Insults or threats")');
     await page.waitForSelector('.quoted');
     assert.equal(await page.textContent('.quoted'), MARKUP, 'what strangers write stays text');
     await page.waitForSelector('.evidence li:has-text("<b>Bo</b>"):has-text("came")');
@@ -245,7 +245,7 @@ test('a featured place is on the front page of a guest; a setting holds at once'
     await page.click('.sections a:has-text("Invitations")');
     await page.selectOption('#role', 'creator');
     await page.click('button:has-text("Make an invitation")');
-    const link = new URL(await page.textContent('code.link')).searchParams.get('link');
+    const link = new URL(await page.inputValue('.copied textarea')).searchParams.get('link');
     assert.equal((await register(guest.page, 'maker', { invitation: link, shown_name: '<i>Maker</i>' })).status, 200);
     // What a creator calls a place is text in the queue, among builds and in the audit.
     assert.equal((await ask(page, 'PUT', '/admin/settings', { approve_listing: 'yes' })).status, 200);
