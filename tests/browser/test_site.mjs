@@ -319,9 +319,12 @@ function makeZip(name, text) {
     return Buffer.concat([local, path, data, entry, path, end]);
 }
 
-async function upload(page, file, notes) {
+// A new place is not asked what is new in it.
+async function upload(page, file, notes = null) {
     await page.setInputFiles('#file', file);
-    await page.fill('#file-notes', notes);
+    if (notes !== null) {
+        await page.fill('#file-notes', notes);
+    }
     await page.click('button:has-text("Upload")');
 }
 
@@ -413,14 +416,19 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     assert.equal(await becomeMaker(page), 200);
     await page.reload();
     await page.waitForSelector('#file');
-    await upload(page, hostile, 'broken');
+    const places = () => page.evaluate(async () => (await (await fetch('/api/me/places')).json()).places.length);
+    const before = await places();
+    await upload(page, { name: 'notes.game', mimeType: 'application/zip', buffer: Buffer.from('no package') });
+    await page.waitForSelector('form .wrong:has-text("notes.game is not a .game file")');
+    await upload(page, hostile);
     const refusal = await page.waitForSelector('form .wrong:has-text("passwd")');
     assert.match(await refusal.textContent(), /not accepted[^]*\.\.\/etc\/passwd[^]*dotdot[^]*no path leads out/, 'the entry and the rule');
     await shot(page, 'refused');
-    await upload(page, good, 'the first one');
-    await page.waitForSelector('.revision:has-text("the first one") button:has-text("Make live")');
+    await until('nothing is left of what was refused', async () => await places() === before);
+    await upload(page, good);
+    await page.waitForSelector('.revision:has-text("The first version") button:has-text("Make live")');
     await page.click('.lead button:has-text("Make r1 live")');
-    await page.waitForSelector('.revision:has-text("the first one") .badge:has-text("live")');
+    await page.waitForSelector('.revision:has-text("The first version") .badge:has-text("live")');
     await upload(page, more, 'the second one');
     await page.click('.revision:has-text("the second one") button:has-text("Make live")');
     await page.waitForSelector('.revision:has-text("the second one") .badge:has-text("live")');
@@ -429,8 +437,8 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     assert.equal(await page.locator('.table tbody tr').count(), 1, 'only what differs');
     await page.waitForSelector('.difference li:has-text("Workspace/Extra.lua")'); // and in words
     await shot(page, 'compare');
-    await page.click('.revision:has-text("the first one") button:has-text("Roll back to it")');
-    await page.waitForSelector('.revision:has-text("the first one") .badge:has-text("live")');
+    await page.click('.revision:has-text("The first version") button:has-text("Roll back to it")');
+    await page.waitForSelector('.revision:has-text("The first version") .badge:has-text("live")');
     // A screenshot, which is shown on the page of the place.
     await page.setInputFiles('#shot', { name: 'a.png', mimeType: 'image/png', buffer: await page.screenshot() });
     await page.waitForSelector('.shots img[alt="Screenshot 1"]');
@@ -450,7 +458,7 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     const versions = () => page.locator('.version').evaluateAll((rows) => rows.map((row) =>
         [...row.querySelectorAll('strong, .badge, p')].map((part) => part.textContent).join(' ')));
     await page.waitForSelector('.version');
-    assert.deepEqual(await versions(), ['Version r2 the second one', 'Version r1 live the first one']);
+    assert.deepEqual(await versions(), ['Version r2 the second one', 'Version r1 live The first version']);
     await page.locator('.end').scrollIntoViewIfNeeded();
     await shot(page, 'versions');
     // Many: five, then all that came, then the next page of them.

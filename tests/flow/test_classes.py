@@ -328,7 +328,7 @@ def test_classes_names(program, _places, folder):
             check(team[0] == 200 and b"Pupil " in team[2] and not knows(team[2].decode()), team)
 
         # Names that are tried find nobody, so that nothing tells which alias is whose.
-        own = good(ask(up, "POST", "/api/worlds", cyd, {"place_id": ISLAND, "private": True}))["world_id"]
+        own = good(ask(up, "POST", "/api/worlds", cyd, {"place_id": ISLAND, "private": True}), 201)["world_id"]
 
         def tries(who, name):
             return [ask(up, method, path, who, body)[0] for method, path, body in (
@@ -445,8 +445,6 @@ def test_classes_worlds(program, _places, folder):
         talk = Talkers(up, place)
         first, second = talk.enter(anna), talk.enter(bert)
         check(first.world_id == second.world_id, "two worlds")
-        heard = heard_by(second)
-        check('"Anna"' in heard and "Anna 2" not in heard, heard)
         check(up.who(anna)["shown_name"] == "Anna", "what she reads of herself")
         town = json.dumps([good(ask(up, "GET", f"/api/classes/{made}{part}", bert)) for part in ("", "/places")])
         check('"Anna"' in town and "Anna 2" not in town, town)
@@ -456,6 +454,8 @@ def test_classes_worlds(program, _places, folder):
         outside = good(ask(up, "GET", f"/admin/users/{pupils[0]['username']}", boss))
         check(outside["shown_name"] == "Anna 2", "operators tell the two apart")
         check(talk.say(first, "hello") == "chat_restricted", "a new class chats freely")
+        heard = heard_by(second)
+        check('"Anna"' in heard and "Anna 2" not in heard, heard)
         check(good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "free"}))["chat"] == "free", "rule")
         talk.says_at_last(first, "hello", None)
         check(good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "off"}))["chat"] == "off", "rule")
