@@ -99,7 +99,10 @@ static void pupil_name(const char *class_name, const char *shown, uint32_t numbe
             at += out[at] != '\0';
         }
         if (part == 0) {
+            at += at == 0 ? (size_t)snprintf(out, STORE_NAME_BYTES, "class") : 0;
             out[at++] = '-';
+        } else if (out[at - 1] == '-') { // no letter of the name is a Latin one
+            at += (size_t)snprintf(out + at, STORE_NAME_BYTES - at, "pupil");
         }
     }
     snprintf(out + at, STORE_NAME_BYTES - at, "%s", ending);

@@ -10,6 +10,7 @@ import type { Session } from './api.ts';
 import { Thumbnail, Trouble, mayMake, messageOf, useLoaded } from './parts.tsx';
 import { go, signInPath } from './route.ts';
 import { Sending } from './sending.tsx';
+import { session } from './session.ts';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
 
@@ -23,6 +24,10 @@ interface MyPlace {
     updated_at: string;
     trashed_at: string | null;
 }
+
+// A pupil's places are those that the teacher handed out.
+const visibilityOf = ({ visibility }: MyPlace): string => session.value?.is_pupil === true && visibility !== 'listed'
+    ? words.visibilityClass[visibility] : words.visibility[visibility];
 
 function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.Element {
     const [said, setSaid] = useState('');
@@ -57,7 +62,7 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
                     : <strong>{title}</strong>}
                 <p class="soft">
                     {words.roles[place.role as keyof typeof words.roles] ?? place.role}
-                    {' · '}{words.visibility[place.visibility]}
+                    {' · '}{visibilityOf(place)}
                     {' · '}{place.live === null ? words.notLive : words.isLive(place.live)}
                     {' · '}{siteWords.day(place.updated_at)}
                 </p>

@@ -185,6 +185,7 @@ interface Waiting {
     package_id: string;
     title: string;
     owner: string;
+    owner_name: string | null;
     updated: string;
 }
 
@@ -207,7 +208,7 @@ export function ApprovalsSection(): JSX.Element {
                 <li key={one.package_id} class="revision">
                     <div>
                         <strong>{one.title}</strong>
-                        <p class="soft"><PersonLink account={one.owner}>{words.approvals.owner(one.owner)}</PersonLink> · {words.time(one.updated)}</p>
+                        <p class="soft"><PersonLink account={one.owner}>{words.approvals.owner(one.owner_name ?? one.owner)}</PersonLink> · {words.time(one.updated)}</p>
                     </div>
                     <div class="ways">
                         <a class="button quiet" href={`/place/${encodeURIComponent(one.package_id)}`}>{words.approvals.look}</a>
