@@ -6,7 +6,7 @@ import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { MAIN, OTHER, Player, World, checkAccessible, closeBrowser, openBrowser, picture, sleep, until } from './support.mjs';
+import { MAIN, OTHER, Player, World, checkAccessible, checkAccessibleToo, closeBrowser, openBrowser, picture, sleep, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const MARKUP = '<img src=x onerror=alert(1)>"\'';
@@ -119,7 +119,7 @@ test('worlds are shown as they run; an announcement is heard; draining', async (
     await page.click('button:has-text("People")');
     await page.waitForSelector('.list a:has-text("<b>Bo</b>")');
     await shot(page, 'worlds');
-    await checkAccessible(page, 'worlds');
+    await checkAccessibleToo(page, 'worlds');
     // By keyboard: the button opens a window that says what will happen; Escape leaves everything as it is.
     await page.focus('button:has-text("Drain")');
     await page.keyboard.press('Enter');
