@@ -577,6 +577,12 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
     if (control_name_is_closed(control, id, was.roles)) {
         return ACCOUNT_PUPIL;
     }
+    if (class_calls_them(control, id, shown_name)) {
+        return ACCOUNT_OK; // that is what they read already
+    }
+    if (!class_may_rename(control, id, shown_name)) {
+        return ACCOUNT_NAME_TAKEN;
+    }
     account = was;
     if (was.name[0] != '\0') {
         snprintf(account.shown_name, sizeof account.shown_name, "%s", shown_name);
@@ -592,7 +598,11 @@ AccountResult account_show(Control *control, uint64_t id, const char *shown_name
             return status != STATUS_OK ? account_result_of(status) : ACCOUNT_NAME_TAKEN;
         }
     }
-    return account_apply(control, &change, &given);
+    result = account_apply(control, &change, &given);
+    if (result == ACCOUNT_OK && strcmp(was.shown_name, account.shown_name) != 0) {
+        class_forget_names(control, id);
+    }
+    return result;
 }
 
 AccountResult account_set_roles(Control *control, const char *name, uint32_t roles)
@@ -682,15 +692,16 @@ AccountResult account_add_pupil(Control *control, const StoreClass *class, const
     result = ACCOUNT_NAME_TAKEN;
     for (uint32_t i = 0; i < 3 && result == ACCOUNT_NAME_TAKEN; i++) { // somebody may be quicker
         char folded[2][NAME_FOLD_BYTES];
-        if (!class_choose_names(control, class, shown_name, &out->account)) {
+        if (!class_choose_names(control, class, shown_name, &out->account, pupil.name)) {
             break;
         }
         account_fold_names(&out->account, folded, &change);
         result = account_apply(control, &change, &given);
     }
-    return result != ACCOUNT_OK ? result
-                                : account_result_of(class_add_pupil(control, class->class_id,
-                                                                    out->account.account_id));
+    return result != ACCOUNT_OK
+               ? result
+               : account_result_of(class_add_pupil(control, class->class_id,
+                                                   out->account.account_id, pupil.name));
 }
 
 AccountResult account_find_pupil(Control *control, const char *class_id, const char *code,

@@ -109,12 +109,21 @@ MUST_USE Status classes_read(Control *control);
 MUST_USE Status classes_reload(Control *control);
 void classes_free(Control *control);
 void class_forget_pupil(Control *control, const char *class_id, uint64_t account); // NULL: of all
-MUST_USE Status class_add_pupil(Control *control, const char *class_id, uint64_t account);
-// A name and a shown name of a pupil that nobody has. They are numbered apart, so that Anna stays
-// Anna where she can. False: all are taken.
+// name: what the class calls the pupil; "": by the shown name.
+MUST_USE Status class_add_pupil(Control *control, const char *class_id, uint64_t account,
+                                const char *name);
+// From what the teacher typed: a name and a shown name that nobody has, and what the class calls
+// the pupil ("": by the shown name). They are numbered apart, so that Anna stays Anna where she
+// can. False: all are taken.
 struct StoreClass;
-bool class_choose_names(Control *control, const struct StoreClass *class, const char *shown_name,
-                        StoreAccount *account);
+bool class_choose_names(Control *control, const struct StoreClass *class, const char *typed,
+                        StoreAccount *account, char called[STORE_SHOWN_BYTES]);
+// Does the class call another pupil so? The name is folded.
+bool class_calls_somebody(Control *control, const char *class_id, const char *folded, uint64_t but);
+bool class_calls_them(Control *control, uint64_t account, const char *name); // just so?
+// Another shown name takes the place of what classes call the account: is it nobody else's there?
+bool class_may_rename(Control *control, uint64_t account, const char *name);
+void class_forget_names(Control *control, uint64_t account);
 // The strictest rule of the account's classes, and of the place's class.
 ChatRule class_rule_of(Control *control, uint64_t account);
 ChatRule class_rule_in(Control *control, const char *place_id);

@@ -20,11 +20,12 @@ Ticket host_people_ticket(const Identity *who)
 
 void host_people_name(Control *control, const Identity *who, const char *place_id, Ticket *ticket)
 {
+    const bool is_here = control_name_at(control, who->account, place_id, ticket->name);
     if (!control_name_is_closed(control, who->account, who->roles)) {
         return;
     }
     ticket->flags |= TICKET_FIXED_NAME;
-    if (!control_is_classmate(control, who->account, 0, place_id)) {
+    if (!is_here) {
         store_pupil_alias(who->account, ticket->name);
     }
 }

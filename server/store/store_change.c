@@ -335,6 +335,7 @@ static Status account_change(Store *store, Sql *sql, void *user)
     }
     if (change->was != NULL && strcmp(change->was->shown_name, change->account->shown_name) != 0) {
         listing_renamed(sql, change->account->account_id);
+        run_with(sql, SQL_PERSON_CLASS_NAMES_END, change->account->account_id);
     }
     return STATUS_OK;
 }

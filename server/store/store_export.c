@@ -49,6 +49,7 @@ static const struct {
                 {"teaches", SQL_PERSON_TEACHES, TABLE_CLASS_TEACHERS},
                 {"handouts", SQL_PERSON_HANDOUTS, TABLE_CLASS_HANDOUTS},
                 {"pupil_of", SQL_PERSON_PUPIL, TABLE_CLASS_PUPILS},
+                {"called_in_classes", SQL_PERSON_CLASS_NAMES, TABLE_CLASS_NAMES},
                 {"blocks", SQL_PERSON_BLOCKS, TABLE_BLOCKS},
                 {"audit", SQL_PERSON_AUDIT, TABLE_AUDIT}};
 

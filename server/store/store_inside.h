@@ -17,7 +17,7 @@
 
 #define STORE_ID_BYTES         64
 #define STORE_APPLICATION      0x534c4f54 // "SLOT": what SQLite calls the application id
-#define STORE_SCHEMA           11
+#define STORE_SCHEMA           12
 #define STORE_EPOCH_MAX        INT64_MAX           // what a column holds
 #define STORE_RESTORE_EPOCHS   (UINT64_C(1) << 32) // more than a world ever has starts in one life
 #define STORE_RESTORE_VERSIONS (1u << 20)          // of manifests: more than reloads

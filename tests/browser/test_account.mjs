@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { MAIN, OTHER, World, checkAccessible, closeBrowser, onlyInAll, openBrowser, picture, until } from './support.mjs';
+import { MAIN, OTHER, World, checkAccessible, checkAccessibleToo, closeBrowser, onlyInAll, openBrowser, picture, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const markup = (number) => `<img src=x onerror=alert(${number})>"'`; // short enough for a name
@@ -237,7 +237,7 @@ test('name, looks, password, sign-ins, tokens, blocked people, storage and expor
     await go('/account');
     await page.waitForSelector('canvas[data-drawn]');
     await shot(page, 'own_desk');
-    await checkAccessible(page, 'own');
+    await checkAccessibleToo(page, 'own');
     // The name that others see.
     await fill(page, 'shown-name', { shown_name: 'boss' });
     assert.match(await wrongAt(page, 'shown-name', 'shown_name'), /^Somebody has this name/);
@@ -320,6 +320,7 @@ test('a place that is offered is accepted, and counts', async () => {
     const offer = page.locator('.panel:has-text("offered to you") li');
     await offer.waitFor();
     assert.ok((await offer.textContent()).includes(MARKUP));
+    assert.match(await offer.textContent(), /by maker · /);
     await offer.locator('button:has-text("Accept")').click();
     await page.waitForSelector(`.panel:has(meter) a[href="/create/${id}"]`);
     await offer.waitFor({ state: 'detached' });

@@ -148,8 +148,8 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     await sheet.waitForSelector('li code');
     assert.deepEqual(await sheet.locator('li code').allTextContents(), codes);
     assert.ok((await sheet.locator('h2').allTextContents()).includes(PUPIL), 'a name is text');
-    assert.ok(await sheet.evaluate(() => document.styleSheets.length === 1 &&
-        document.styleSheets[0].cssRules.length > 0), 'the cards have their style');
+    await until('the cards have their style', () => sheet.evaluate(() => document.styleSheets.length === 1 &&
+        document.styleSheets[0].cssRules.length > 0));
     await picture(sheet, { path: join(screens, 'class_cards.png') });
     await sheet.close();
     await page.click('text=Done');

@@ -327,6 +327,17 @@ def test_classes_names(program, _places, folder):
                      ask(up, "GET", f"/api/places/{trap}/team", cyd)):
             check(team[0] == 200 and b"Pupil " in team[2] and not knows(team[2].decode()), team)
 
+        # Names that are tried find nobody, so that nothing tells which alias is whose.
+        own = good(ask(up, "POST", "/api/worlds", cyd, {"place_id": ISLAND, "private": True}), 201)["world_id"]
+
+        def tries(who, name):
+            return [ask(up, method, path, who, body)[0] for method, path, body in (
+                ("PUT", f"/api/me/blocks/{name}", None), ("PUT", f"/api/places/{trap}/team/{name}", {"role": "tester"}),
+                ("POST", f"/api/places/{trap}/give", {"account": name}), ("POST", f"/api/worlds/{own}/guests", {"username": name}),
+                ("POST", "/api/reports", {"reason": "other", "account": name}))]
+        check(tries(cyd, child) == [404] * 5 == tries(cyd, "nobody-here"), tries(cyd, child))
+        check(ask(up, "PUT", f"/api/me/blocks/{child}", bert)[0] == 200, "a classmate knows the name")
+
         # As the maker of a place that everybody finds.
         good(ask(up, "POST", f"/api/accounts/{child}/roles", boss, {"roles": "creator"}))
         place = good(ask(up, "POST", "/api/drafts", mark, {"title": "A tower"}))["place_id"]
@@ -357,6 +368,7 @@ def test_classes_names(program, _places, folder):
         check(good(ask(up, "PUT", names, kim, {"public": True}))["public_names"] is True, "rule")
         check(len(audit(up, boss, "class names")) == 1, "audit")
         check(good(ask(up, "GET", f"/api/places/{place}"))["creator"]["shown_name"] == "Markname", "it is public")
+        check(set(tries(cyd, child)) <= {200, 201}, "a public name is found")
         good(ask(up, "POST", "/api/account", mark, {"shown_name": "Mark"}))
         good(ask(up, "PUT", names, kim, {"public": False}))
         up.stop()
@@ -414,12 +426,13 @@ def test_classes_pupils(program, _places, folder):
 # --- worlds -----------------------------------------------------------------------------------------
 
 def test_classes_worlds(program, _places, folder):
-    """Pupils play each other's places where these are shown; the teacher's chat rule holds; a pause stops
-    all of it, and nobody comes in until it ends."""
+    """Pupils play each other's places where these are shown, under the names that the teacher typed; the
+    teacher's chat rule holds; a pause stops all of it, and nobody comes in until it ends."""
     up = People(program, folder, variables=SECRET)
     try:
         boss = up.operator()
         kim = teacher(up, boss, "kim")
+        up.register("anna")  # somebody else, who keeps that name elsewhere
         made, pupils = school_class(up, kim, "5b", ["Anna", "Bert"])
         anna, bert = (sign_in(up, one["code"]) for one in pupils)
         hand_out(up, kim, made, title="Our town")
@@ -432,7 +445,17 @@ def test_classes_worlds(program, _places, folder):
         talk = Talkers(up, place)
         first, second = talk.enter(anna), talk.enter(bert)
         check(first.world_id == second.world_id, "two worlds")
+        check(up.who(anna)["shown_name"] == "Anna", "what she reads of herself")
+        town = json.dumps([good(ask(up, "GET", f"/api/classes/{made}{part}", bert)) for part in ("", "/places")])
+        check('"Anna"' in town and "Anna 2" not in town, town)
+        check(good(ask(up, "GET", f"/api/places/{place}", bert))["creator"]["shown_name"] == "Anna", "her place")
+        _, _, cards = ask(up, "POST", f"/api/classes/{made}/cards", kim, {"codes": [pupils[0]["code"]]})
+        check("<h2>Anna</h2>" in cards.decode(), cards)
+        outside = good(ask(up, "GET", f"/admin/users/{pupils[0]['username']}", boss))
+        check(outside["shown_name"] == "Anna 2", "operators tell the two apart")
         check(talk.say(first, "hello") == "chat_restricted", "a new class chats freely")
+        heard = heard_by(second)
+        check('"Anna"' in heard and "Anna 2" not in heard, heard)
         check(good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "free"}))["chat"] == "free", "rule")
         talk.says_at_last(first, "hello", None)
         check(good(ask(up, "PUT", f"/api/classes/{made}/chat", kim, {"rule": "off"}))["chat"] == "off", "rule")

@@ -275,6 +275,20 @@ def test_site_names(program, places, folder):
         site.good("POST", "/api/reports", {"reason": "other", "account": "boss", "text": "x"}, "guest")
         report = site.good("GET", "/admin/reports", None, "operator")["reports"][0]
         check((report["reporter_name"], report["account_name"]) == ("~Gus", "boss"), report)
+        check((report["reporter_shown_name"], report["account_shown_name"]) == ("~Gus", "boss"), report)
+        # What one may not see is as what is not there, also for who reports it.
+        for subject, path in (("place_id", "private"), ("world_id", "private_room_id")):
+            def says(who, name):
+                _, _, body = site.raw("POST", "/api/reports", json.dumps(
+                    {"reason": "other", subject: name}).encode(), who=who)
+                return body
+            hidden, missing = says("player", site.names[path]), says("player", "none")
+            check(hidden == missing and b"not_found" in hidden, f"{hidden} {missing}")
+            check(b"report_id" in says("creator", site.names[path]), "its owner may report it")
+            check(b"report_id" in says("player", site.names[path.replace("private_room", "room").replace("private", "listed")]),
+                  "what everybody sees")
+        report = site.good("GET", "/admin/reports", None, "operator")["reports"][0]
+        check(report["place_title"] == "Open den", report)
         jobs = site.good("GET", "/admin/jobs", None, "operator")["jobs"]
         check({job["about"]["name"] for job in jobs} == {"creator"}, jobs)
         for who, wanted in (("pupil", (True, False)), ("player", (False, True)), ("guest", (False, False))):

@@ -636,9 +636,9 @@ TEST(only_a_database_of_ours_is_opened)
         Status status;
         const char *reason;
     } cases[] = {
-        {"PRAGMA user_version = 12", STATUS_UNSUPPORTED, "a later version of sandlot"},
+        {"PRAGMA user_version = 13", STATUS_UNSUPPORTED, "a later version of sandlot"},
         {"PRAGMA user_version = 0", STATUS_MALFORMED, "the version of the database"},
-        {"PRAGMA user_version = 11; PRAGMA application_id = 1", STATUS_MALFORMED, "of ours"},
+        {"PRAGMA user_version = 12; PRAGMA application_id = 1", STATUS_MALFORMED, "of ours"},
         {"PRAGMA application_id = 0x534c4f54; ALTER TABLE chunks RENAME TO chunkz",
          STATUS_MALFORMED, "column world_id of table chunks"},
         {"ALTER TABLE chunkz RENAME TO chunks; ALTER TABLE worlds RENAME place_id TO place_ie",

@@ -8,6 +8,7 @@ import test from 'node:test';
 
 import { renderMarkdown, safeAddress } from '../../web/src/site/markdown.ts';
 import { ownPath } from '../../web/src/site/next.ts';
+import { CHART_SECONDS, Histories } from '../../web/src/site/operator/history.ts';
 import { makeQr, qrPath } from '../../web/src/site/qr.ts';
 
 // --- Markdown ---
@@ -108,6 +109,33 @@ test('the time for a text grows as its length does', () => {
         const [short, long] = [cost(piece, 10_000), cost(piece, 40_000)];
         assert.ok(long < 9 * short + 3 * plain, `${JSON.stringify(piece)}: ${short} and ${long} us, plain text ${plain}`);
     }
+});
+
+// --- charts ---
+
+test('what was sent while the tab was hidden is no peak in the chart', () => {
+    const histories = new Histories();
+    const rows = (bytes, more = []) => new Map([['server', { players: 2, tick_p99_ms: 1, memory_bytes: 5, bytes_down: bytes }], ...more]);
+    const seen = (seconds, bytes) => {
+        const now = rows(bytes, [[`w${bytes}`, rows(1).get('server')]]);
+        histories.add(now, seconds * 1000);
+        return now;
+    };
+    seen(0, 0);
+    seen(1, 100);
+    const last = seen(2, 300);
+    assert.deepEqual(histories.of('server').traffic, [0, 100, 200]);
+    histories.rest(last);
+    histories.add(last, 62_000); // seen again, before the stream has said something
+    seen(63, 300 + 61 * 50);
+    seen(64, 300 + 61 * 50 + 70);
+    assert.deepEqual(histories.of('server').traffic, [0, 100, 200, 50, 70]);
+    assert.deepEqual([histories.of('w300').players, histories.of(`w${370 + 61 * 50}`).players], [[], [2]], 'worlds that are gone');
+    for (let second = 65; second < 65 + CHART_SECONDS; second++) {
+        seen(second, 0); // the counter began anew
+    }
+    assert.equal(histories.of('server').traffic.length, CHART_SECONDS);
+    assert.equal(Math.min(...histories.of('server').traffic), 0);
 });
 
 // --- QR codes ---

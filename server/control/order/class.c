@@ -2,6 +2,7 @@
 // by one: only whoever comes into a world or changes a rule asks.
 #include "server/control/order/class.h"
 
+#include "core/base/letter.h"
 #include "core/base/utf8.h"
 #include "server/control/control_inside.h"
 #include "server/sys/entropy.h"
@@ -19,6 +20,7 @@ typedef struct Entry {
     uint64_t account;  // 0: none
     char place_id[65]; // "": none
     char class_id[65];
+    char name[STORE_SHOWN_BYTES]; // what the class calls the account; "": by its shown name
 } Entry;
 
 struct Classes {
@@ -28,7 +30,7 @@ struct Classes {
 };
 
 static Status add(struct Classes *classes, const char *class_id, uint64_t account,
-                  const char *place_id)
+                  const char *place_id, const char *name)
 {
     if (classes->count == classes->capacity) {
         const uint32_t more = 2 * classes->capacity + 64;
@@ -43,12 +45,43 @@ static Status add(struct Classes *classes, const char *class_id, uint64_t accoun
     *entry = (Entry){.account = account};
     memcpy(entry->place_id, place_id, strlen(place_id) + 1);
     memcpy(entry->class_id, class_id, strlen(class_id) + 1);
+    memcpy(entry->name, name, strlen(name) + 1);
     return STATUS_OK;
+}
+
+// Is this account, this place, or the class itself (0 and "": its names are public) in the class?
+// The lock is held.
+static const Entry *find(const struct Classes *classes, const char *class_id, uint64_t account,
+                         const char *place_id)
+{
+    for (uint32_t i = 0; i < classes->count; i++) {
+        const Entry *entry = &classes->entries[i];
+        if (entry->account == account && strcmp(entry->place_id, place_id) == 0 &&
+            strcmp(entry->class_id, class_id) == 0) {
+            return entry;
+        }
+    }
+    return NULL;
 }
 
 // --- names --------------------------------------------------------------------------------------
 
-// "5b-anna", "5b-anna2", and so on; what is no ASCII letter or digit is left out.
+// The next letter or digit of the text as an account's name may have it, without accents; 0: it is
+// neither.
+static char take_plain(const char **text)
+{
+    const size_t length = utf8_length((const uint8_t *)*text, strlen(*text));
+    if (length == 0) { // no letter at all
+        *text += 1;
+        return '\0';
+    }
+    const uint32_t folded = letter_fold(utf8_code_point((const uint8_t *)*text, length));
+    *text += length;
+    const bool is_plain = (folded >= 'a' && folded <= 'z') || (folded >= '0' && folded <= '9');
+    return is_plain ? (char)folded : '\0';
+}
+
+// "5b-anna", "5b-anna2", and so on; what is no Latin letter or digit is left out.
 static void pupil_name(const char *class_name, const char *shown, uint32_t number,
                        char out[STORE_NAME_BYTES])
 {
@@ -61,15 +94,15 @@ static void pupil_name(const char *class_name, const char *shown, uint32_t numbe
     for (uint32_t part = 0; part < 2; part++) {
         const char *text = part == 0 ? class_name : shown;
         const size_t end = part == 0 ? 8 : room;
-        for (; *text != '\0' && at < end; text++) {
-            const char letter = *text >= 'A' && *text <= 'Z' ? (char)(*text + ('a' - 'A')) : *text;
-            const bool is_kept =
-                (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
-            out[at] = letter;
-            at += is_kept;
+        while (*text != '\0' && at < end) {
+            out[at] = take_plain(&text);
+            at += out[at] != '\0';
         }
         if (part == 0) {
+            at += at == 0 ? (size_t)snprintf(out, STORE_NAME_BYTES, "class") : 0;
             out[at++] = '-';
+        } else if (out[at - 1] == '-') { // no letter of the name is a Latin one
+            at += (size_t)snprintf(out + at, STORE_NAME_BYTES - at, "pupil");
         }
     }
     snprintf(out + at, STORE_NAME_BYTES - at, "%s", ending);
@@ -98,31 +131,57 @@ static bool is_taken(Control *control, const char *name)
            (store_name_find(control->config.store, folded, &owner) == STATUS_OK && owner != 0);
 }
 
-bool class_choose_names(Control *control, const StoreClass *class, const char *shown_name,
-                        StoreAccount *account)
+// Does a pupil of the class have a name that looks like it, or somebody who leads one or runs the
+// server? What others are called elsewhere does not matter in the class.
+static bool is_taken_in_class(Control *control, const char *class_id, const char *name)
 {
-    uint32_t name = 1, shown = 1;
-    pupil_shown(shown_name, shown, account->shown_name);
+    char folded[NAME_FOLD_BYTES];
+    uint64_t owner = 0;
+    StoreAccount account;
+    name_fold(name, folded);
+    if (name_is_reserved(folded) || class_calls_somebody(control, class_id, folded, 0)) {
+        return true;
+    }
+    if (store_name_find(control->config.store, folded, &owner) != STATUS_OK || owner == 0) {
+        return false;
+    }
+    return control_is_pupil_of(control, class_id, owner) ||
+           store_account_find(control->config.store, owner, &account) != STATUS_OK ||
+           (account.roles & (ROLE_TEACHER | ROLE_OPERATOR)) != 0;
+}
+
+bool class_choose_names(Control *control, const StoreClass *class, const char *typed,
+                        StoreAccount *account, char called[STORE_SHOWN_BYTES])
+{
+    uint32_t name = 1, shown = 1, here = 1;
+    pupil_shown(typed, shown, account->shown_name);
     while (is_taken(control, account->shown_name) && shown < PUPIL_TRIES_MAX) {
-        pupil_shown(shown_name, ++shown, account->shown_name);
+        pupil_shown(typed, ++shown, account->shown_name);
     }
-    pupil_name(class->name, shown_name, name, account->name);
+    pupil_name(class->name, typed, name, account->name);
     while (is_taken(control, account->name) && name < PUPIL_TRIES_MAX) {
-        pupil_name(class->name, shown_name, ++name, account->name);
+        pupil_name(class->name, typed, ++name, account->name);
     }
-    return name < PUPIL_TRIES_MAX && shown < PUPIL_TRIES_MAX;
+    pupil_shown(typed, here, called);
+    while (is_taken_in_class(control, class->class_id, called) && here < PUPIL_TRIES_MAX) {
+        pupil_shown(typed, ++here, called);
+    }
+    if (strcmp(called, account->shown_name) == 0) {
+        called[0] = '\0'; // one name is enough
+    }
+    return name < PUPIL_TRIES_MAX && shown < PUPIL_TRIES_MAX && here < PUPIL_TRIES_MAX;
 }
 
 // --- the beginning and the end ------------------------------------------------------------------
 
-static void read_pupil(void *user, const char *class_id, uint64_t account)
+static void read_pupil(void *user, const char *class_id, uint64_t account, const char *name)
 {
-    status_ignore(add(user, class_id, account, ""));
+    status_ignore(add(user, class_id, account, "", name));
 }
 
 static void read_place(void *user, const char *class_id, const char *package_id)
 {
-    status_ignore(add(user, class_id, 0, package_id));
+    status_ignore(add(user, class_id, 0, package_id, ""));
 }
 
 static Status read_public(Control *control)
@@ -137,8 +196,9 @@ static Status read_public(Control *control)
                      : status;
         for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
             memcpy(after, classes[i].class_id, sizeof after);
-            status = classes[i].has_public_names ? add(control->classes, classes[i].class_id, 0, "")
-                                                 : STATUS_OK;
+            status = classes[i].has_public_names
+                         ? add(control->classes, classes[i].class_id, 0, "", "")
+                         : STATUS_OK;
         }
     } while (status == STATUS_OK && count == READ_AT_ONCE);
     free(classes);
@@ -187,10 +247,10 @@ void classes_free(Control *control)
 
 // --- changes ------------------------------------------------------------------------------------
 
-Status class_add_pupil(Control *control, const char *class_id, uint64_t account)
+Status class_add_pupil(Control *control, const char *class_id, uint64_t account, const char *name)
 {
     pthread_mutex_lock(&control->classes->lock);
-    const Status status = add(control->classes, class_id, account, "");
+    const Status status = add(control->classes, class_id, account, "", name);
     pthread_mutex_unlock(&control->classes->lock);
     return status;
 }
@@ -216,28 +276,13 @@ void class_forget_pupil(Control *control, const char *class_id, uint64_t account
 Status control_class_place(Control *control, const char *class_id, const char *place_id)
 {
     pthread_mutex_lock(&control->classes->lock);
-    const Status status = add(control->classes, class_id, 0, place_id);
+    const Status status = add(control->classes, class_id, 0, place_id, "");
     pthread_mutex_unlock(&control->classes->lock);
     chat_note_place(control, place_id);
     return status;
 }
 
 // --- names --------------------------------------------------------------------------------------
-
-// Is this account, this place, or the class itself (0 and "": its names are public) in the class?
-// The lock is held.
-static const Entry *find(const struct Classes *classes, const char *class_id, uint64_t account,
-                         const char *place_id)
-{
-    for (uint32_t i = 0; i < classes->count; i++) {
-        const Entry *entry = &classes->entries[i];
-        if (entry->account == account && strcmp(entry->place_id, place_id) == 0 &&
-            strcmp(entry->class_id, class_id) == 0) {
-            return entry;
-        }
-    }
-    return NULL;
-}
 
 uint32_t control_classes_of(Control *control, uint64_t account, char out[][65], uint32_t max)
 {
@@ -251,6 +296,105 @@ uint32_t control_classes_of(Control *control, uint64_t account, char out[][65], 
     }
     pthread_mutex_unlock(&classes->lock);
     return count;
+}
+
+bool control_is_pupil_of(Control *control, const char *class_id, uint64_t account)
+{
+    pthread_mutex_lock(&control->classes->lock);
+    const bool is_one = account != 0 && find(control->classes, class_id, account, "") != NULL;
+    pthread_mutex_unlock(&control->classes->lock);
+    return is_one;
+}
+
+// The name of the entry, if it has one.
+static void put_name(const Entry *entry, char name[STORE_SHOWN_BYTES])
+{
+    if (entry != NULL && entry->name[0] != '\0') {
+        memcpy(name, entry->name, STORE_SHOWN_BYTES);
+    }
+}
+
+void control_class_name(Control *control, const char *class_id, uint64_t account,
+                        char name[STORE_SHOWN_BYTES])
+{
+    pthread_mutex_lock(&control->classes->lock);
+    put_name(account != 0 ? find(control->classes, class_id, account, "") : NULL, name);
+    pthread_mutex_unlock(&control->classes->lock);
+}
+
+bool control_name_at(Control *control, uint64_t account, const char *place_id,
+                     char name[STORE_SHOWN_BYTES])
+{
+    struct Classes *classes = control->classes;
+    bool is_one = false;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; account != 0 && place_id[0] != '\0' && i < classes->count && !is_one;
+         i++) {
+        const Entry *entry = &classes->entries[i];
+        if (entry->account == account && find(classes, entry->class_id, 0, place_id) != NULL) {
+            put_name(entry, name);
+            is_one = true;
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return is_one;
+}
+
+bool class_calls_somebody(Control *control, const char *class_id, const char *folded, uint64_t but)
+{
+    struct Classes *classes = control->classes;
+    bool is_used = false;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; i < classes->count && !is_used; i++) {
+        const Entry *entry = &classes->entries[i];
+        char other[NAME_FOLD_BYTES];
+        if (entry->name[0] != '\0' && entry->account != but &&
+            strcmp(entry->class_id, class_id) == 0) {
+            name_fold(entry->name, other);
+            is_used = strcmp(other, folded) == 0;
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return is_used;
+}
+
+bool class_calls_them(Control *control, uint64_t account, const char *name)
+{
+    struct Classes *classes = control->classes;
+    bool does = false;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; account != 0 && i < classes->count && !does; i++) {
+        const Entry *entry = &classes->entries[i];
+        does =
+            entry->account == account && entry->name[0] != '\0' && strcmp(entry->name, name) == 0;
+    }
+    pthread_mutex_unlock(&classes->lock);
+    return does;
+}
+
+bool class_may_rename(Control *control, uint64_t account, const char *name)
+{
+    char ids[CLASSES_OF_PUPIL_MAX][65], folded[NAME_FOLD_BYTES];
+    const uint32_t count = control_classes_of(control, account, ids, CLASSES_OF_PUPIL_MAX);
+    name_fold(name, folded);
+    for (uint32_t i = 0; i < count; i++) {
+        if (class_calls_somebody(control, ids[i], folded, account)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void class_forget_names(Control *control, uint64_t account)
+{
+    struct Classes *classes = control->classes;
+    pthread_mutex_lock(&classes->lock);
+    for (uint32_t i = 0; i < classes->count; i++) {
+        if (classes->entries[i].account == account) {
+            classes->entries[i].name[0] = '\0';
+        }
+    }
+    pthread_mutex_unlock(&classes->lock);
 }
 
 bool control_name_is_closed(Control *control, uint64_t account, uint32_t roles)
@@ -292,7 +436,7 @@ Status control_set_class_names(Control *control, const char *class_id, bool are_
     pthread_mutex_lock(&classes->lock);
     const Entry *entry = find(classes, class_id, 0, "");
     if (are_public && entry == NULL) {
-        status = add(classes, class_id, 0, "");
+        status = add(classes, class_id, 0, "", "");
     } else if (!are_public && entry != NULL) {
         classes->entries[entry - classes->entries] = classes->entries[--classes->count];
     }

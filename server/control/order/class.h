@@ -6,11 +6,16 @@
 // allows it, there is no free chat, and outside of the class neither a name nor any other text
 // about them, but an alias (store_pupil_alias). So it stays if the pupil leaves the class and keeps
 // the account (ROLE_PUPIL): then nobody is left who could allow it.
+//
+// No two accounts have the same shown name, so that nobody is taken for somebody else: the second
+// Anna of a school is "Anna 2". Her class, in which there is no other, calls her Anna all the same.
 #pragma once
 
 #include "server/control/account.h"
 #include "server/control/order/chat.h"
 #include "server/store/people/store_class.h"
+
+#define CLASSES_OF_PUPIL_MAX 16
 
 // A pupil with a code, given out once: only its hash is kept.
 typedef struct ClassPupil {
@@ -25,7 +30,7 @@ AccountResult account_sign_in_code(Control *control, const char *name, const cha
 // May a pupil be called so?
 AccountResult account_check_pupil(Control *control, const char *shown_name);
 // A new account, whose name is made from that of the class; numbers are added until both names are
-// nobody else's.
+// nobody else's, and what the class calls them until it calls nobody else so.
 AccountResult account_add_pupil(Control *control, const StoreClass *class, const char *shown_name,
                                 ClassPupil *out);
 // The pupil of the class with this code, which is in *out as people write it. ACCOUNT_NOT_FOUND:
@@ -46,6 +51,14 @@ MUST_USE Status control_set_class_names(Control *control, const char *class_id, 
 // These do not wait.
 // Is it a pupil, whom people outside of the class must not know by name?
 bool control_name_is_closed(Control *control, uint64_t account, uint32_t roles);
+bool control_is_pupil_of(Control *control, const char *class_id, uint64_t account);
+// Puts what the class calls its pupil in place of the shown name, which stays if it has none of its
+// own for them.
+void control_class_name(Control *control, const char *class_id, uint64_t account,
+                        char name[STORE_SHOWN_BYTES]);
+// Is the place the account's class's? If so, puts the name that the class has for the account.
+bool control_name_at(Control *control, uint64_t account, const char *place_id,
+                     char name[STORE_SHOWN_BYTES]);
 // Is the account in the same class as the other one (0: none), or as the place ("": none)?
 bool control_is_classmate(Control *control, uint64_t account, uint64_t other, const char *place_id);
 // The classes that it is a pupil of, at most max. Returns how many.

@@ -9,6 +9,7 @@
 #include "server/control/order/bans.h"
 #include "server/control/order/rights.h"
 #include "server/net/socket_pass.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -309,8 +310,12 @@ static void expel(EditDraft *draft, uint64_t connection)
 
 static void name_editor(const EditDraft *draft, const Identity *who, char out[EDIT_LINK_NAME_BYTES])
 {
-    const char *name = who->shown_name[0] != '\0' ? who->shown_name : who->name;
-    snprintf(out, EDIT_LINK_NAME_BYTES, "%.64s", draft->serve->control != NULL ? name : "you");
+    char name[STORE_SHOWN_BYTES];
+    pupil_name_own(draft->serve, who, name);
+    snprintf(out, EDIT_LINK_NAME_BYTES, "%.64s",
+             draft->serve->control == NULL ? "you"
+             : name[0] != '\0'             ? name
+                                           : who->name);
     utf8_clean(out);
 }
 

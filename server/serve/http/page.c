@@ -184,7 +184,7 @@ static void tell_more(const Serve *serve, const StorePackage *package, About *ab
     StoreAccount account;
     if (package->owner_id != STORE_BUILT_IN_ACCOUNT &&
         store_account_find(store, package->owner_id, &account) == STATUS_OK) {
-        pupil_name_hide(serve, NULL, &account);
+        pupil_name_show(serve, NULL, &account);
         snprintf(about->creator, sizeof about->creator, "%s",
                  account.shown_name[0] != '\0' ? account.shown_name : account.name);
     }

@@ -148,7 +148,7 @@ void serve_admin_post_package(void *user, HttpRequest *request, HttpResponse *re
 
 // --- approvals ----------------------------------------------------------------------------------
 
-static void write_waiting(JsonWriter *json, const StorePackage *package)
+static void write_waiting(const Serve *serve, JsonWriter *json, const StorePackage *package)
 {
     char id[32];
     serve_account_text(package->owner_id, false, id);
@@ -156,6 +156,7 @@ static void write_waiting(JsonWriter *json, const StorePackage *package)
     serve_write_member(json, "package_id", package->package_id);
     serve_write_member(json, "title", package->title);
     serve_write_member(json, "owner", id);
+    serve_write_name(serve, json, "owner_name", package->owner_id);
     serve_write_time(json, "updated", package->updated_unix_ms);
     json_write_object_end(json);
 }
@@ -190,7 +191,7 @@ void serve_admin_get_approvals(void *user, HttpRequest *request, HttpResponse *r
     json_write_name(&json, "approvals");
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < count; i++) {
-        write_waiting(&json, &rows[i]);
+        write_waiting(serve, &json, &rows[i]);
     }
     json_write_array_end(&json);
     serve_write_member(&json, "next", count == limit ? rows[count - 1].package_id : NULL);

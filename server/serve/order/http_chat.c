@@ -239,7 +239,7 @@ static void write_account(Serve *serve, JsonWriter *json, const Identity *who, u
     StoreAccount account;
     const bool is_there = store_account_find(serve->store, number, &account) == STATUS_OK;
     if (is_there) {
-        pupil_name_hide(serve, who, &account);
+        pupil_name_show(serve, who, &account);
     }
     serve_account_text(number, is_there && account.name[0] == '\0', id);
     serve_write_member(json, "account", id);

@@ -58,7 +58,7 @@ bool serve_refuse_rule(const Serve *serve, HttpRequest *request, HttpResponse *r
 #define SERVE_ORDER_REPORT \
     "report_id:integer state source reporter:any account:any place_id:any world_id:any reason " \
     "text note handler:any reporter_name:any account_name:any handler_name:any from_host:any " \
-    "created handled:any"
+    "reporter_shown_name:any account_shown_name:any place_title:any created handled:any"
 #define SERVE_ORDER_ROUTES \
     {"POST", "/api/reports", serve_post_report, .body_max = SERVE_BODY_BYTES, \
      .access = ACCESS_SIGNED_IN, .takes = "reason text? account? world_id? place_id?", \

@@ -21,6 +21,7 @@
 
 #define REPORTS_MAX  100
 #define ANSWER_BYTES (2u << 20)
+#define NO_WORLD     "there is no such world here"
 #define NOTE_RULE    "note and text are at most 500 bytes, without control or bidirectional characters"
 
 bool serve_refuse_without_accounts(const Serve *serve, HttpRequest *request, HttpResponse *response)
@@ -40,6 +41,8 @@ typedef struct ReportJob {
     Identity who;           // of one over HTTP
     char account_text[64];  // the same: a name or client_id; "": none
     bool is_place_here;     // a place that this server runs
+    bool names_world;       // what is reported is a world
+    bool was_there;         // the one who reports was in the world, and the place is that of it
     bool is_elsewhere;      // the world runs on another machine, whose host has the evidence
     StoreReport report;
     StoreReportLine *lines; // a ring of EVIDENCE_LINES_MAX: the newest stay
@@ -109,23 +112,35 @@ static void turn_lines(ReportJob *job)
 
 // --- on the pool --------------------------------------------------------------------------------
 
+// A place without a package is a folder that this host runs, which everybody may see. Who was in
+// the world knows it, also if the place was closed since.
+static bool may_see_place(const ReportJob *job)
+{
+    StorePackage package;
+    uint32_t rights;
+    if (job->report.place_id[0] == '\0' || job->was_there) {
+        return true;
+    }
+    const Status status = store_package_find(job->serve->store, job->report.place_id, &package);
+    return status == STATUS_NOT_FOUND ? job->is_place_here
+                                      : rights_find(job->serve->store, job->report.place_id,
+                                                    &job->who, &package, &rights) == STATUS_OK;
+}
+
 // Whoever reports must be able to see what it is about; false: the response says that it is not
 // there.
 static bool find_subject(ReportJob *job, HttpRequest *request, HttpResponse *response)
 {
     StoreAccount account;
-    StorePackage package;
-    uint32_t rights;
     if (job->account_text[0] != '\0') {
         if (!serve_find_account(job->serve, job->account_text, request, response, &account)) {
             return false;
         }
         job->report.account_id = account.account_id;
     }
-    if (job->report.place_id[0] != '\0' && !job->is_place_here &&
-        rights_find(job->serve->store, job->report.place_id, &job->who, &package, &rights) !=
-            STATUS_OK) {
-        http_fail(request, response, 404, "not_found", "there is no such place");
+    if (!may_see_place(job)) {
+        http_fail(request, response, 404, "not_found",
+                  job->names_world ? NO_WORLD : "there is no such place");
         return false;
     }
     return true;
@@ -302,7 +317,7 @@ static bool take_report(void *user, HttpDeferred *deferred, HttpResponse *respon
     HostWorld *world = body.world[0] != '\0' ? host_world(serve->host, body.world)
                                              : last_world(serve, who->account);
     if (body.world[0] != '\0' && (world == NULL || !may_report_world(world, who))) {
-        http_fail(request, response, 404, "not_found", "there is no such world here");
+        http_fail(request, response, 404, "not_found", NO_WORLD);
         return true;
     }
     ReportJob *job = make_job(serve, world);
@@ -315,6 +330,9 @@ static bool take_report(void *user, HttpDeferred *deferred, HttpResponse *respon
     job->report.source = STORE_REPORT_PAGE;
     job->report.reporter_id = who->account;
     job->is_place_here = world != NULL;
+    job->names_world = body.world[0] != '\0';
+    job->was_there = world != NULL && host_account_was_in(world, who->account) &&
+                     (body.place[0] == '\0' || strcmp(body.place, job->report.place_id) == 0);
     if (body.place[0] != '\0') {
         memcpy(job->report.place_id, body.place, sizeof job->report.place_id);
         job->is_place_here = host_place(serve->host, body.place) != NULL;
@@ -373,12 +391,32 @@ static void write_account(const Serve *serve, JsonWriter *json, const char *name
     serve_write_member(json, name, number != 0 ? id : NULL);
 }
 
+// What others read of them in a game.
+static void write_shown_name(const Serve *serve, JsonWriter *json, const char *name,
+                             uint64_t number)
+{
+    StoreAccount account;
+    const bool is_known =
+        number != 0 && store_account_find(serve->store, number, &account) == STATUS_OK;
+    serve_write_member(json, name, is_known ? account.shown_name : NULL);
+}
+
 // Beside each account of a report its name, so that nobody has to look up numbers.
 static void write_names(const Serve *serve, JsonWriter *json, const StoreReport *report)
 {
     serve_write_name(serve, json, "reporter_name", report->reporter_id);
     serve_write_name(serve, json, "account_name", report->account_id);
     serve_write_name(serve, json, "handler_name", report->handler_id);
+    write_shown_name(serve, json, "reporter_shown_name", report->reporter_id);
+    write_shown_name(serve, json, "account_shown_name", report->account_id);
+}
+
+static void write_title(const Serve *serve, JsonWriter *json, const char *place_id)
+{
+    StorePackage package;
+    const bool is_known =
+        place_id[0] != '\0' && store_package_find(serve->store, place_id, &package) == STATUS_OK;
+    serve_write_member(json, "place_title", is_known ? package.title : NULL);
 }
 
 static const char *or_null(const char *text)
@@ -394,6 +432,7 @@ static void write_members(const Serve *serve, JsonWriter *json, const StoreRepor
     write_account(serve, json, "reporter", report->reporter_id);
     write_account(serve, json, "account", report->account_id);
     serve_write_member(json, "place_id", or_null(report->place_id));
+    write_title(serve, json, report->place_id);
     serve_write_member(json, "world_id", or_null(report->world_id));
     serve_write_member(json, "reason", report->reason);
     serve_write_member(json, "text", report->text);

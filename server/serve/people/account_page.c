@@ -249,7 +249,7 @@ static void put_ways(ByteWriter *out, const AccountPage *page)
 static void put_who(ByteWriter *out, const AccountPage *page)
 {
     html_put(out, "<section><h2>You are ");
-    html_put_escaped(out, page->who->shown_name);
+    html_put_escaped(out, page->own_name);
     html_put(out, "</h2>\n");
     if (!page->who->is_guest) {
         html_put(out, "<p>Account name: ");

@@ -9,6 +9,7 @@
 
 typedef struct AccountPage {
     const Identity *who;       // NULL: nobody
+    const char *own_name;      // what they read of themselves; not used for nobody
     const char *link;          // a token of a link, "": none
     const StoreLink *link_row; // what it is for; NULL: it is none
     bool is_open;              // anybody may register

@@ -65,8 +65,12 @@ static void put_begin(Cards *cards)
 static void put_card(Cards *cards, const ClassPupil *pupil)
 {
     ByteWriter *page = &cards->page;
+    char shown_name[STORE_SHOWN_BYTES];
+    memcpy(shown_name, pupil->account.shown_name, sizeof shown_name);
+    control_class_name(cards->serve->control, cards->class->class_id, pupil->account.account_id,
+                       shown_name);
     html_put(page, "<li><h2>");
-    html_put_escaped(page, pupil->account.shown_name);
+    html_put_escaped(page, shown_name);
     html_put(page, "</h2><dl><dt>Page</dt><dd>");
     html_put_escaped(page, cards->address);
     html_put(page, "</dd><dt>Name</dt><dd>");

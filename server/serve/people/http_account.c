@@ -14,6 +14,7 @@
 #include "server/serve/people/account_page.h"
 #include "server/serve/people/browser_words.h"
 #include "server/serve/people/http_account_body.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/store/people/store_audit.h"
 #include "server/sys/clock.h"
 
@@ -224,7 +225,12 @@ void serve_account_page(HttpRequest *request, HttpResponse *response, uint32_t s
                         AccountPage *page)
 {
     Serve *serve = http_user(request);
+    char own_name[STORE_SHOWN_BYTES] = "";
     tell_issuer(serve, request, page);
+    if (page->who != NULL) {
+        pupil_name_own(serve, page->who, own_name);
+    }
+    page->own_name = own_name;
     uint8_t *text = arena_alloc(http_arena(request), ACCOUNT_PAGE_BYTES);
     ByteWriter writer = byte_writer(text, text != NULL ? ACCOUNT_PAGE_BYTES : 0);
     page->is_open = control_registration_is_open(serve->control);
@@ -353,7 +359,9 @@ static void answer_signed_in(HttpRequest *request, HttpResponse *response, const
             serve_write_member(&answer.json, "session_token", given->token);
         }
         serve_write_member(&answer.json, "client_id", id);
-        serve_write_member(&answer.json, "username", given->who.shown_name);
+        char own_name[STORE_SHOWN_BYTES];
+        pupil_name_own(http_user(request), &given->who, own_name);
+        serve_write_member(&answer.json, "username", own_name);
         serve_write_number(&answer.json, "user_id", given->who.account);
         write_codes(&answer.json, given);
         json_write_object_end(&answer.json);
@@ -611,14 +619,16 @@ void serve_account_get(void *user, HttpRequest *request, HttpResponse *response)
     if (serve_account_refuse(request, response)) {
         return;
     }
-    (void)user;
+    const Serve *serve = user;
     const Identity *who = serve_who(request);
+    char shown_name[STORE_SHOWN_BYTES];
+    pupil_name_own(serve, who, shown_name);
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
     serve_write_number(&answer.json, "user_id", who->account);
     serve_write_member(&answer.json, "username", who->name);
-    serve_write_member(&answer.json, "shown_name", who->shown_name);
+    serve_write_member(&answer.json, "shown_name", shown_name);
     json_write_name(&answer.json, "is_guest");
     json_write_bool(&answer.json, who->is_guest);
     serve_account_write_roles(&answer.json, who->roles);

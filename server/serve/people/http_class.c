@@ -18,15 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES           (2u << 20) // a hundred of them
-#define LIST_MAX             100
-#define CLASS_BYTES          (16u << 10) // one, with its teachers
-#define ID_TRIES             4
-#define CLASSES_OF_PUPIL_MAX 16
-#define HOUR_MS              3600000ull
-#define CODE_CHANGED         "the code of this account was changed; sign in and join again"
-#define REMOVED              "you were taken out of the class"
-#define NAMES_CHANGED        "your teacher changed who sees your name; join again"
+#define PAGE_BYTES    (2u << 20) // a hundred of them
+#define LIST_MAX      100
+#define CLASS_BYTES   (16u << 10) // one, with its teachers
+#define ID_TRIES      4
+#define HOUR_MS       3600000ull
+#define CODE_CHANGED  "the code of this account was changed; sign in and join again"
+#define REMOVED       "you were taken out of the class"
+#define NAMES_CHANGED "your teacher changed who sees your name; join again"
 
 // --- what all of them need ----------------------------------------------------------------------
 
@@ -167,12 +166,16 @@ void class_answer(Serve *serve, HttpRequest *request, HttpResponse *response,
     place_answer_end(&answer, response);
 }
 
-// With a code, if there is a new one ("": none).
-static void write_pupil(JsonWriter *json, const StoreAccount *account, const char *code)
+// As the class calls them. With a code, if there is a new one ("": none).
+static void write_pupil(const Serve *serve, JsonWriter *json, const StoreClass *class,
+                        const StoreAccount *account, const char *code)
 {
+    char shown_name[STORE_SHOWN_BYTES];
+    memcpy(shown_name, account->shown_name, sizeof shown_name);
+    control_class_name(serve->control, class->class_id, account->account_id, shown_name);
     serve_write_number(json, "account", account->account_id);
     serve_write_member(json, "username", account->name);
-    serve_write_member(json, "shown_name", account->shown_name);
+    serve_write_member(json, "shown_name", shown_name);
     if (code[0] != '\0') {
         serve_write_member(json, "code", code);
     }
@@ -326,7 +329,7 @@ void serve_get_class(void *user, HttpRequest *request, HttpResponse *response)
         StoreAccount account;
         if (store_account_find(serve->store, pupils[i].account_id, &account) == STATUS_OK) {
             json_write_object_begin(&answer.json);
-            write_pupil(&answer.json, &account, "");
+            write_pupil(serve, &answer.json, &class, &account, "");
             json_write_object_end(&answer.json);
         }
     }
@@ -443,7 +446,7 @@ static void make_pupils(Serve *serve, HttpRequest *request, HttpResponse *respon
         }
         json_write_object_begin(&answer.json);
         serve_write_member(&answer.json, "name", name->text);
-        write_pupil(&answer.json, &pupil.account, pupil.code);
+        write_pupil(serve, &answer.json, class, &pupil.account, pupil.code);
         json_write_object_end(&answer.json);
     }
     json_write_array_end(&answer.json);
@@ -551,7 +554,7 @@ void serve_post_pupil_code(void *user, HttpRequest *request, HttpResponse *respo
     ServeAnswer answer;
     serve_answer_begin(&answer, request);
     json_write_object_begin(&answer.json);
-    write_pupil(&answer.json, &pupil.account, pupil.code);
+    write_pupil(serve, &answer.json, &class, &pupil.account, pupil.code);
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
     response->cache = "no-store";

@@ -550,11 +550,15 @@ static void write_picture(Serve *serve, JsonWriter *json, const char *place_id)
     serve_write_member(json, "thumbnail", count > 0 ? address : NULL);
 }
 
-static void write_place(Serve *serve, JsonWriter *json, const StorePackage *package)
+static void write_place(Serve *serve, JsonWriter *json, const StorePackage *package,
+                        const StoreClass *class)
 {
     StoreAccount account;
     const bool is_known =
         store_account_find(serve->store, package->owner_id, &account) == STATUS_OK;
+    if (is_known) {
+        control_class_name(serve->control, class->class_id, account.account_id, account.shown_name);
+    }
     json_write_object_begin(json);
     serve_write_member(json, "place_id", package->package_id);
     serve_write_member(json, "title", package->title);
@@ -613,7 +617,7 @@ void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *resp
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
         if (shows(serve, &packages[i], part, serve_who(request))) {
-            write_place(serve, &answer.json, &packages[i]);
+            write_place(serve, &answer.json, &packages[i], &class);
         }
     }
     json_write_array_end(&answer.json);

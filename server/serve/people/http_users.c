@@ -5,6 +5,7 @@
 #include "server/control/account.h"
 #include "server/serve/http/body.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/people/pupil_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,9 @@ bool serve_find_account(Serve *serve, const char *text, HttpRequest *request,
 {
     uint64_t number = 0;
     Status status = store_account_by_name(serve->store, text, out);
+    if (status == STATUS_OK && !pupil_name_is_known(serve, serve_who(request), out)) {
+        status = STATUS_NOT_FOUND;
+    }
     if (status == STATUS_NOT_FOUND && serve_account_read(text, &number)) {
         status = store_account_find(serve->store, number, out);
     }

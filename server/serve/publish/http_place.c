@@ -238,7 +238,7 @@ void place_write_creator(Serve *serve, JsonWriter *json, uint64_t owner, const I
         json_write_null(json);
         return;
     }
-    pupil_name_hide(serve, who, &account);
+    pupil_name_show(serve, who, &account);
     json_write_object_begin(json);
     serve_write_member(json, "username", account.name);
     serve_write_member(json, "shown_name",

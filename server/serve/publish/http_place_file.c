@@ -35,7 +35,7 @@ static void write_revision(Serve *serve, JsonWriter *json, const PlaceAsk *ask, 
     const bool has_maker =
         store_account_find(serve->store, revision->maker_id, &maker) == STATUS_OK;
     if (has_maker) {
-        pupil_name_hide(serve, who, &maker);
+        pupil_name_show(serve, who, &maker);
     }
     time_text(revision->created_unix_ms, created);
     sha256_hex(revision->package_hash, hex);

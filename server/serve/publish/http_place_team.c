@@ -26,6 +26,9 @@ bool place_find_account(Serve *serve, HttpRequest *request, HttpResponse *respon
 {
     uint64_t number;
     Status status = store_account_by_name(serve->store, text, out);
+    if (status == STATUS_OK && !pupil_name_is_known(serve, serve_who(request), out)) {
+        status = STATUS_NOT_FOUND;
+    }
     if (status == STATUS_NOT_FOUND && serve_account_read(text, &number)) {
         status = store_account_find(serve->store, number, out);
     }
@@ -41,7 +44,7 @@ static void write_person(Serve *serve, JsonWriter *json, const Identity *who, ui
 {
     StoreAccount account = {0};
     status_ignore(store_account_find(serve->store, account_id, &account)); // then without a name
-    pupil_name_hide(serve, who, &account);
+    pupil_name_show(serve, who, &account);
     json_write_object_begin(json);
     serve_write_number(json, "account", account_id);
     serve_write_member(json, "username", account.name);

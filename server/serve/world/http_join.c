@@ -15,6 +15,7 @@
 #include "server/serve/people/http_account.h"
 #include "server/serve/people/http_account_body.h"
 #include "server/serve/people/http_issuer.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/serve/place/places.h"
 #include "server/serve/remote/serve_peer.h"
 #include "server/sys/clock.h"
@@ -454,7 +455,9 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
     json_write_name(&answer.json, "signed_in");
     json_write_bool(&answer.json, who != NULL);
     if (who != NULL) {
-        serve_write_member(&answer.json, "shown_name", who->shown_name);
+        char shown_name[STORE_SHOWN_BYTES];
+        pupil_name_own(serve, who, shown_name);
+        serve_write_member(&answer.json, "shown_name", shown_name);
         serve_write_member(&answer.json, "username", who->is_guest ? NULL : who->name);
         json_write_name(&answer.json, "is_guest");
         json_write_bool(&answer.json, who->is_guest);

@@ -4,6 +4,7 @@
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/serve/world/http_world.h"
 #include "server/store/world/store_profile.h"
 
@@ -69,7 +70,9 @@ void serve_get_profiles(void *user, HttpRequest *request, HttpResponse *response
         status = status == STATUS_OK ? row_profiles(&row, &profiles) : status;
     }
     if (status == STATUS_OK) {
-        (void)row_repair(&profiles, text_from(who->shown_name));
+        char shown_name[STORE_SHOWN_BYTES];
+        pupil_name_own(serve, who, shown_name);
+        (void)row_repair(&profiles, text_from(shown_name));
         answer_profiles(request, response, &profiles);
     } else {
         http_fail(request, response, 503, "unavailable", "they cannot be read now; try again");

@@ -13,6 +13,7 @@
 #include "server/serve/http/http_routes.h"
 #include "server/serve/http/time_text.h"
 #include "server/serve/order/http_order.h"
+#include "server/serve/people/pupil_name.h"
 #include "server/serve/place/places.h"
 #include "server/serve/remote/serve_fleet.h"
 #include "server/sys/clock.h"
@@ -498,7 +499,8 @@ static void invite(Serve *serve, HttpRequest *request, HttpResponse *response, c
     if (!serve_find_own(serve, request, response, &row)) {
         return;
     }
-    if (store_account_by_name(serve->store, username, &account) != STATUS_OK) {
+    if (store_account_by_name(serve->store, username, &account) != STATUS_OK ||
+        !pupil_name_is_known(serve, serve_who(request), &account)) {
         http_fail(request, response, 404, "no_account", "there is no account of that name");
         return;
     }

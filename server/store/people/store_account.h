@@ -68,6 +68,7 @@ typedef struct StoreAccountChange {
     uint32_t last_keeps;
     uint64_t now_unix_ms;
 } StoreAccountChange;
+// Whoever gets another shown name is called so by their classes too.
 // STATUS_EXISTS: another account has such a name. STATUS_MISMATCH: the row is not as it was.
 // STATUS_NOT_FOUND: the code or the link is not good (any more).
 MUST_USE Status store_account_change(Store *store, const StoreAccountChange *change);

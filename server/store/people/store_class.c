@@ -66,6 +66,14 @@ void class_write_pupil(Sql *sql, const StorePupil *pupil)
     sql_put_u64(&row, pupil->created_unix_ms);
     sql_put_checksum(&row);
     (void)sql_run(&row);
+    if (pupil->name[0] != '\0') {
+        SqlRow name = sql_open(sql, SQL_CLASS_NAME_PUT, TABLE_CLASS_NAMES);
+        sql_put_string(&name, pupil->class_id);
+        sql_put_u64(&name, pupil->account_id);
+        sql_put_string(&name, pupil->name);
+        sql_put_checksum(&name);
+        (void)sql_run(&name);
+    }
 }
 
 static void write_place(Sql *sql, const char *package_id, const char *class_id, const char *handout,
@@ -222,7 +230,8 @@ static Status class_delete(Store *store, Sql *sql, void *user)
     sql_put_u64(&rule, 0);
     sql_put_string(&rule, class->class_id);
     (void)sql_run(&rule);
-    static const SqlName parts[] = {SQL_PUPILS_DELETE, SQL_TEACHERS_DELETE, SQL_HANDOUTS_DELETE};
+    static const SqlName parts[] = {SQL_PUPILS_DELETE, SQL_CLASS_NAMES_DELETE, SQL_TEACHERS_DELETE,
+                                    SQL_HANDOUTS_DELETE};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         SqlRow part = sql_open(sql, parts[i], TABLE_NONE);
         sql_put_string(&part, class->class_id);
@@ -459,6 +468,10 @@ static Status pupil_remove(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const StorePupil *pupil = user;
+    SqlRow name = sql_open(sql, SQL_CLASS_NAME_DELETE, TABLE_NONE);
+    sql_put_string(&name, pupil->class_id);
+    sql_put_u64(&name, pupil->account_id);
+    (void)sql_run(&name);
     SqlRow row = sql_open(sql, SQL_PUPIL_DELETE, TABLE_NONE);
     sql_put_string(&row, pupil->class_id);
     sql_put_u64(&row, pupil->account_id);
@@ -475,6 +488,16 @@ Status store_pupil_remove(Store *store, const char *class_id, uint64_t account)
     return store_call(store, pupil_remove, &pupil);
 }
 
+// The name is read with the row that it belongs to; a damaged one is none.
+static bool take_pupil_and_name(SqlRow *row, StorePupil *out)
+{
+    const bool is_good = take_pupil(row, out);
+    if (is_good && !sql_take_null(row)) {
+        world_take_string(row, out->name, sizeof out->name);
+    }
+    return is_good;
+}
+
 Status store_pupils_all(Store *store, StorePupilSink sink, void *user)
 {
     uint64_t damaged = 0;
@@ -482,8 +505,8 @@ Status store_pupils_all(Store *store, StorePupilSink sink, void *user)
     SqlRow row = sql_open(store->reader, SQL_PUPIL_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         StorePupil pupil;
-        if (take_pupil(&row, &pupil)) {
-            sink(user, pupil.class_id, pupil.account_id);
+        if (take_pupil_and_name(&row, &pupil)) {
+            sink(user, pupil.class_id, pupil.account_id, pupil.name);
         } else {
             damaged += 1;
         }

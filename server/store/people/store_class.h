@@ -24,6 +24,9 @@ typedef struct StorePupil {
     uint64_t account_id;
     uint8_t code_hash[STORE_TOKEN_BYTES];
     uint64_t created_unix_ms;
+    // Only for writing: what the class calls the pupil, until the account gets another shown name.
+    // "": what it has stays.
+    char name[STORE_SHOWN_BYTES];
 } StorePupil;
 
 // STATUS_EXISTS: the id is taken. STATUS_LIMIT: the teacher has count_max already.
@@ -64,8 +67,10 @@ MUST_USE Status store_pupil_by_code(Store *store, const uint8_t hash[STORE_TOKEN
                                     StorePupil *out);
 // STATUS_NOT_FOUND: they are none.
 MUST_USE Status store_pupil_remove(Store *store, const char *class_id, uint64_t account);
-// All of all classes. The sink must not call the store.
-typedef void (*StorePupilSink)(void *user, const char *class_id, uint64_t account);
+// All of all classes; name: what the class calls them ("": by their shown name). The sink must not
+// call the store.
+typedef void (*StorePupilSink)(void *user, const char *class_id, uint64_t account,
+                               const char *name);
 MUST_USE Status store_pupils_all(Store *store, StorePupilSink sink, void *user);
 
 // --- places -------------------------------------------------------------------------------------

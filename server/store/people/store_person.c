@@ -240,6 +240,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
                                     SQL_PERSON_BLOCKS_END,
                                     SQL_PERSON_CHAT_RULE_END,
                                     SQL_PERSON_PUPIL_END,
+                                    SQL_PERSON_CLASS_NAMES_END,
                                     SQL_PERSON_TEACHES_END,
                                     SQL_ACCOUNT_DELETE};
     static const uint8_t none[32];

@@ -31,6 +31,7 @@ const uint8_t *event_kinds(void)
                                              [SQL_PUPIL_PUT] = EVENT_CLASSES,
                                              [SQL_PUPIL_DELETE] = EVENT_CLASSES,
                                              [SQL_PUPILS_DELETE] = EVENT_CLASSES,
+                                             [SQL_PERSON_CLASS_NAMES_END] = EVENT_CLASSES,
                                              [SQL_CLASS_PUT] = EVENT_CLASSES,
                                              [SQL_CLASS_DELETE] = EVENT_CLASSES,
                                              [SQL_CLASS_PLACE_PUT] = EVENT_CLASSES,

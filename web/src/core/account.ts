@@ -29,6 +29,13 @@ export async function readSession(): Promise<Session> {
     return await get('/api/session') as Session | null ?? { accounts: false, signed_in: false };
 }
 
+// What a place is called that is not for everybody: the page itself does not tell it, but whoever may see it is told.
+export async function titleOf(room: string, place: string): Promise<string> {
+    const known = place !== '' ? await get(`/api/places/${encodeURIComponent(place)}`) as { title?: string } | null
+        : { title: (await get(`/api/rooms/${encodeURIComponent(room)}`) as { placeName?: string | null } | null)?.placeName };
+    return known?.title ?? '';
+}
+
 async function allWorlds(): Promise<OpenWorld[]> {
     const list = await get('/worlds?limit=100') as { worlds: OpenWorld[] } | null;
     return list?.worlds ?? [];

@@ -1,5 +1,6 @@
 // Why one cannot play, in words. The codes are those of docs/PROTOCOL.md.
 import { linkWords as words } from '../ui/link_words.ts';
+import { localTimes } from '../ui/times.ts';
 import type { Trouble } from './channel.ts';
 
 const WORDS: Record<string, string> = words.reasons;
@@ -22,7 +23,7 @@ export interface Reason {
 
 // What servers and worlds say begins small and has no full stop.
 export function sentence(text: string): string {
-    const whole = text === '' ? words.wrong : text;
+    const whole = text === '' ? words.wrong : localTimes(text);
     return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
 }
 

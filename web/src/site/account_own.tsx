@@ -23,7 +23,7 @@ interface SignInRow {
     is_this: boolean;
 }
 interface Block { account: string; shown_name: string | null; since: string }
-interface Offer { place_id: string; title: string; creator: string | null; bytes: number; expires_at: string }
+interface Offer { place_id: string; title: string; creator: { shown_name: string } | null; bytes: number; expires_at: string }
 interface Quota {
     bytes_used: number;
     bytes_max: number;
@@ -288,7 +288,7 @@ function Offers({ changed }: { changed: () => void }): JSX.Element | null {
             <ul class="rows">{list.value?.offers.map((offer) => (
                 <li key={offer.place_id}>
                     <span><a href={`/place/${encodeURIComponent(offer.place_id)}`}><strong>{offer.title}</strong></a>
-                        <span class="soft">{words.offers.by(offer.creator ?? words.offers.nobody,
+                        <span class="soft">{words.offers.by(offer.creator?.shown_name ?? words.offers.nobody,
                             offer.bytes, offer.expires_at)}</span></span>
                     <Act text={words.offers.accept} quiet={false} act={answer(offer, 'accept')} />
                     <Act text={words.offers.decline} act={answer(offer, 'decline')} />

@@ -1,6 +1,8 @@
 // What the site asks the server for. A GET is remembered with its ETag, so that going back shows at once
 // what was there and asks only whether it has changed.
 
+import { localTimes } from '../ui/times.ts';
+
 import { words } from './words.ts';
 
 // Messages of the API begin small and have no full stop. A first word that is no plain word, such as the
@@ -17,7 +19,7 @@ export class Failure extends Error {
     readonly retryAfter: number; // seconds; 0: it did not say
 
     constructor(status: number, code: string, message: string, retryAfter = 0) {
-        super(sentence(message));
+        super(sentence(localTimes(message)));
         this.status = status;
         this.code = code;
         this.retryAfter = retryAfter;

@@ -10,6 +10,7 @@ import type { Session } from './api.ts';
 import { Thumbnail, Trouble, mayMake, messageOf, useLoaded } from './parts.tsx';
 import { go, signInPath } from './route.ts';
 import { Sending } from './sending.tsx';
+import { session } from './session.ts';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
 
@@ -23,6 +24,10 @@ interface MyPlace {
     updated_at: string;
     trashed_at: string | null;
 }
+
+// A pupil's places are those that the teacher handed out.
+const visibilityOf = ({ visibility }: MyPlace): string => session.value?.is_pupil === true && visibility !== 'listed'
+    ? words.visibilityClass[visibility] : words.visibility[visibility];
 
 function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.Element {
     const [said, setSaid] = useState('');
@@ -46,17 +51,18 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
     };
     // Testers have nothing to change: the page of the place has the ways into its beta and its draft.
     const way = place.role === 'tester' ? 'place' : 'create';
+    const title = place.title === '' ? words.nameless : place.title;
     return (
         <li class="mine">
             <Thumbnail place={{ id: place.place_id, title: place.title, thumbnail: place.trashed_at === null
                 ? `/api/places/${encodeURIComponent(place.place_id)}/pictures/0` : null }} />
             <div>
                 {place.trashed_at === null
-                    ? <a href={`/${way}/${encodeURIComponent(place.place_id)}`}><strong>{place.title}</strong></a>
-                    : <strong>{place.title}</strong>}
+                    ? <a href={`/${way}/${encodeURIComponent(place.place_id)}`}><strong>{title}</strong></a>
+                    : <strong>{title}</strong>}
                 <p class="soft">
                     {words.roles[place.role as keyof typeof words.roles] ?? place.role}
-                    {' · '}{words.visibility[place.visibility]}
+                    {' · '}{visibilityOf(place)}
                     {' · '}{place.live === null ? words.notLive : words.isLive(place.live)}
                     {' · '}{siteWords.day(place.updated_at)}
                 </p>
@@ -67,7 +73,7 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
                     {place.role === 'owner' && <button type="button" class="button quiet"
                         onClick={() => setAsking(true)}>{words.purge}</button>}
                 </div>}
-                {isAsking && <Dialog title={words.purgeTitle(place.title)} onClose={() => setAsking(false)}>
+                {isAsking && <Dialog title={words.purgeTitle(title)} onClose={() => setAsking(false)}>
                     <p class="about">{words.purgeText}</p>
                     <div class="ways">
                         <button type="button" class="button danger" onClick={() => void purge()}>{words.purge}</button>
@@ -188,6 +194,13 @@ function FromTemplate(): JSX.Element {
     );
 }
 
+// A place of which nothing was accepted is none.
+async function takeBack({ place_id: id }: { place_id: string }): Promise<void> {
+    const path = `/api/places/${encodeURIComponent(id)}`;
+    await send('DELETE', path);
+    await send('DELETE', `${path}?purge=1`);
+}
+
 interface MyPlaces {
     places: MyPlace[];
     next: string | null;
@@ -248,9 +261,10 @@ export function CreatePage({ session }: { session: Session | null }): JSX.Elemen
                 ? <p>{words.pupilHint} <a href="/class">{siteWords.who.classes}</a></p> : <p>{words.needRole}</p> : <div class="two">
                 <section><h2>{words.fromTemplate}</h2><FromTemplate /></section>
                 <section><h2>{words.fromFile}</h2>
-                    <Sending label={words.upload}
+                    <Sending label={words.upload} notes={words.firstNotes}
                         path={(notes) => `/api/places?${new URLSearchParams({ notes })}`}
-                        done={(sent) => go(`/create/${encodeURIComponent(sent.place_id)}`)} />
+                        done={(sent) => go(`/create/${encodeURIComponent(sent.place_id)}`)}
+                        refused={takeBack} />
                 </section>
             </div>}
             {trash.length > 0 && <section>

@@ -16,8 +16,12 @@ type State =
     | { phase: 'building'; job: Job | null; sent: Sent }
     | { phase: 'refused'; reason: string; lines: string[] };
 
-export function Sending({ path, label, done }: {
+const NO_PACKAGE = /^\(package\): format:/; // what the build says of a file of another kind
+
+// `refused`: it came, but nothing became of it. `notes`: what is said of it, where nobody is asked what is new.
+export function Sending({ path, label, done, refused, notes: given }: {
     path: (notes: string) => string; label: string; done: (sent: Sent) => void;
+    refused?: (sent: Sent) => Promise<unknown>; notes?: string;
 }): JSX.Element {
     const [state, setState] = useState<State>({ phase: 'idle' });
     const [notes, setNotes] = useState('');
@@ -32,23 +36,31 @@ export function Sending({ path, label, done }: {
         }
         const controller = new AbortController();
         ending.current = controller;
+        let sent: Sent | null = null;
         try {
             setState({ phase: 'sending', part: 0 });
-            const sent = await sendFile(path(notes.trim()), chosen, controller.signal,
+            sent = await sendFile(path(given ?? notes.trim()), chosen, controller.signal,
                 (part) => setState({ phase: 'sending', part }));
-            setState({ phase: 'building', job: null, sent });
-            const job = await followJob(sent.job_id, controller.signal,
-                (now) => setState({ phase: 'building', job: now, sent }));
+            const begun = sent;
+            setState({ phase: 'building', job: null, sent: begun });
+            const job = await followJob(begun.job_id, controller.signal,
+                (now) => setState({ phase: 'building', job: now, sent: begun }));
             if (job.status === 'done') {
                 setState({ phase: 'idle' });
                 setNotes('');
-                done(sent);
-            } else {
-                setState({ phase: 'refused', reason: job.reason ?? words.failed, lines: logLines(job).filter((line) => !line.includes(job.reason ?? '\n')) });
+                done(begun);
+                return;
             }
+            const reason = job.reason ?? words.failed;
+            setState({ phase: 'refused', reason, lines: [
+                ...NO_PACKAGE.test(reason) ? [words.noPackage(chosen.name)] : [],
+                ...logLines(job).filter((line) => !line.includes(reason))] });
         } catch (cause) {
             setState(cause instanceof Failure
                 ? { phase: 'refused', reason: messageOf(cause), lines: [] } : { phase: 'stopped' });
+        }
+        if (sent !== null) {
+            await refused?.(sent).catch(() => {}); // then it is in the list, where it can be deleted
         }
     };
     // What is being sent is cut off; what is being built is stopped on the server too.
@@ -67,9 +79,11 @@ export function Sending({ path, label, done }: {
             <input id="file" ref={file} type="file" accept=".game" required disabled={isBusy}
                 aria-describedby="file-hint" />
             <p id="file-hint" class="soft">{words.fileHint}</p>
-            <label for="file-notes">{words.notes}</label>
-            <input id="file-notes" required maxLength={1000} value={notes} disabled={isBusy}
-                onInput={(event) => setNotes(event.currentTarget.value)} />
+            {given === undefined && <>
+                <label for="file-notes">{words.notes}</label>
+                <input id="file-notes" required maxLength={1000} value={notes} disabled={isBusy}
+                    onInput={(event) => setNotes(event.currentTarget.value)} />
+            </>}
             <div class="ways">
                 <button class="button" type="submit" disabled={isBusy}>{label}</button>
                 {isBusy && <button class="button quiet" type="button"

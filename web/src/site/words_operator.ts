@@ -104,7 +104,7 @@ const english = {
         reset: 'Reset link',
         resetTitle: 'Make a link for a new password?',
         resetText: 'Whoever has the link sets a new password, once and within 24 hours. An older link ends.',
-        link: 'Give them this link. It is shown once:',
+        link: 'Give them this link. It is shown once.',
         ban: 'Ban', banTitle: (name: string) => `Ban ${name}?`,
         banText: 'They are cut off at once, read why, and cannot come in or publish until the ban ends.',
         unban: 'Lift the ban', banned: 'Banned',
@@ -172,7 +172,7 @@ const english = {
         text: 'An invitation is a link that makes one account with a role. It is shown once and cannot be listed.',
         role: 'Role', roles: { player: 'Player', creator: 'Creator', teacher: 'Teacher', operator: 'Operator' } as Record<string, string>,
         hours: 'Good for', durations: { 24: 'One day', 168: 'One week', 720: '30 days' } as Record<string, string>,
-        make: 'Make an invitation', made: 'Give this link to one person:',
+        make: 'Make an invitation', made: 'Give this link to one person.', link: 'The link',
     },
     jobs: {
         none: 'Nothing was built since the server started.', place: 'Place', state: 'State', by: 'By', when: 'Began', log: 'Log',

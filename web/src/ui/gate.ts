@@ -1,6 +1,6 @@
 // The screen before the world: who one is, where people play, and the progress of joining. It is
 // shown again when the connection is lost, with what is being done about it.
-import { type OpenWorld, openWorlds, otherWorlds, readSession } from '../core/account.ts';
+import { type OpenWorld, openWorlds, otherWorlds, readSession, titleOf } from '../core/account.ts';
 import type { Status, Trouble } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
 import { coreLine, downloadLine, sceneLine, share } from './downloads.ts';
@@ -158,6 +158,13 @@ export class Gate {
             return;
         }
         this.hasAccounts = true;
+        if (session.signed_in && titleOfPlace() === '' && (this.place !== '' || this.room !== '')) {
+            void titleOf(this.room, this.place).then((title) => {
+                if (title !== '') {
+                    element('title', HTMLHeadingElement).textContent = title;
+                }
+            });
+        }
         if (this.place === '') {
             this.place = session.default_place ?? ''; // where others are, not a world of one's own
         }

@@ -6,6 +6,8 @@ import { Dialog } from '../../ui/parts.tsx';
 import { messageOf } from '../message.ts';
 import { words } from '../words_operator.ts';
 
+import { CHART_SECONDS } from './history.ts';
+
 // What became of the last action of a part of a page.
 export interface Said {
     text: string;
@@ -116,8 +118,6 @@ export function banBody(account: string, fields: AskFields): object {
         ...(fields.minutes === '' ? {} : { minutes: Number(fields.minutes) }),
     };
 }
-
-export const CHART_SECONDS = 600;
 
 // The last ten minutes, the newest at the right; one number for each second.
 export function Chart({ label, values, shown, small = false }: {

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { get, send } from '../api.ts';
+import { Copied } from '../forms.tsx';
 import { Trouble, useLoaded } from '../parts.tsx';
 import { go } from '../route.ts';
 import { words as siteWords } from '../words.ts';
@@ -220,7 +221,7 @@ function PersonPage({ who }: { who: string }): JSX.Element {
                         return words.people.removed(name);
                     }} />
             </div>
-            {link !== '' && <p role="status">{words.people.link} <code class="link">{link}</code></p>}
+            {link !== '' && <Copied label={words.people.link} text={link} rows={3} />}
             <div class="two">
                 {!person.guest && <Roles person={person} acting={acting} again={loaded.again} />}
                 <Chat account={person.account} acting={acting} />

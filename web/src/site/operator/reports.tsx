@@ -2,6 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
+import { words as gameWords } from '../../ui/words.ts';
+
 import { send } from '../api.ts';
 import { Trouble, useLoaded } from '../parts.tsx';
 import { go } from '../route.ts';
@@ -20,6 +22,9 @@ interface Report {
     account: string | null;
     reporter_name: string | null;
     account_name: string | null;
+    reporter_shown_name: string | null;
+    account_shown_name: string | null;
+    place_title: string | null;
     place_id: string | null;
     world_id: string | null;
     reason: string;
@@ -37,16 +42,22 @@ interface Line {
     known: boolean;
 }
 
+const reasonOf = ({ reason }: Report): string => gameWords.people.reasons[reason as keyof typeof gameWords.people.reasons] ?? reason;
+
+// An account's name, and what others read in a game where that is another one.
+const named = (name: string | null, shown: string | null): string => shown === null || shown === name || name === null
+    ? shown ?? name ?? '' : `${name} (${shown})`;
+
 function Facts({ report }: { report: Report }): JSX.Element {
     return (
         <dl class="facts">
-            <div><dt>{words.reports.by}</dt><dd><PersonLink account={report.reporter}>{report.reporter_name}</PersonLink></dd></div>
+            <div><dt>{words.reports.by}</dt><dd><PersonLink account={report.reporter}>{named(report.reporter_name, report.reporter_shown_name)}</PersonLink></dd></div>
             {report.account !== null && <div><dt>{words.reports.about}</dt>
-                <dd><PersonLink account={report.account}>{report.account_name}</PersonLink></dd></div>}
+                <dd><PersonLink account={report.account}>{named(report.account_name, report.account_shown_name)}</PersonLink></dd></div>}
             {report.place_id !== null && <div><dt>{words.reports.place}</dt>
-                <dd><a href={`/place/${encodeURIComponent(report.place_id)}`}>{report.place_id}</a></dd></div>}
+                <dd><a href={`/place/${encodeURIComponent(report.place_id)}`}>{report.place_title ?? report.place_id}</a></dd></div>}
             {report.world_id !== null && <div><dt>{words.reports.world}</dt><dd>{report.world_id}</dd></div>}
-            <div><dt>{words.reports.why}</dt><dd>{report.reason}</dd></div>
+            <div><dt>{words.reports.why}</dt><dd>{reasonOf(report)}</dd></div>
             <div><dt>{words.reports.source}</dt><dd>{words.reports.sources[report.source] ?? report.source}</dd></div>
             <div><dt>{words.reports.when}</dt><dd>{words.time(report.created)}</dd></div>
         </dl>
@@ -157,9 +168,10 @@ export function ReportsSection({ query }: { query: URLSearchParams }): JSX.Eleme
                 <li key={report.report_id} class="mine">
                     <div>
                         <a class="open" href={`/operator/reports?id=${report.report_id}`}>
-                            {words.reports.number(report.report_id)}: {report.reason}</a>
+                            {words.reports.number(report.report_id)}: {reasonOf(report)}</a>
                         <p class="clipped">{report.text}</p>
-                        <p class="soft">{words.time(report.created)} · {report.account_name ?? report.account ?? report.place_id ?? report.world_id ?? ''}</p>
+                        <p class="soft">{words.time(report.created)} · {report.account !== null ? named(report.account_name ?? report.account, report.account_shown_name)
+                            : report.place_title ?? report.place_id ?? report.world_id ?? ''}</p>
                     </div>
                 </li>
             ))}</ul>
@@ -173,6 +185,7 @@ interface Waiting {
     package_id: string;
     title: string;
     owner: string;
+    owner_name: string | null;
     updated: string;
 }
 
@@ -195,7 +208,7 @@ export function ApprovalsSection(): JSX.Element {
                 <li key={one.package_id} class="revision">
                     <div>
                         <strong>{one.title}</strong>
-                        <p class="soft"><PersonLink account={one.owner}>{words.approvals.owner(one.owner)}</PersonLink> · {words.time(one.updated)}</p>
+                        <p class="soft"><PersonLink account={one.owner}>{words.approvals.owner(one.owner_name ?? one.owner)}</PersonLink> · {words.time(one.updated)}</p>
                     </div>
                     <div class="ways">
                         <a class="button quiet" href={`/place/${encodeURIComponent(one.package_id)}`}>{words.approvals.look}</a>

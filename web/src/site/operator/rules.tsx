@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { Failure, get, send } from '../api.ts';
+import { Copied } from '../forms.tsx';
 import type { PlaceCard, PlaceList } from '../api.ts';
 import { Trouble, useLoaded } from '../parts.tsx';
 import { words } from '../words_operator.ts';
@@ -132,7 +133,7 @@ export function InvitationsSection(): JSX.Element {
             </select>
             <button class="button" type="submit">{words.invitations.make}</button>
             <Outcome said={acting.said} />
-            {link !== '' && <code class="link">{link}</code>}
+            {link !== '' && <Copied label={words.invitations.link} text={link} rows={3} />}
         </form>
     );
 }

@@ -8,19 +8,17 @@ import type { LiveRows } from '../live.ts';
 import { words as siteWords } from '../words.ts';
 import { words } from '../words_operator.ts';
 
-import { AskOnce, CHART_SECONDS, Chart, Outcome, PersonLink, Table, reasonOf, useActing } from './parts.tsx';
+import { Histories } from './history.ts';
+import type { Seen } from './history.ts';
+import { AskOnce, Chart, Outcome, PersonLink, Table, reasonOf, useActing } from './parts.tsx';
 import type { Acting } from './parts.tsx';
 
-interface Row {
+interface Row extends Seen {
     name?: string;
     room_code?: string;
     place_id?: string;
     state?: string;
-    players: number;
     player_max?: number;
-    tick_p99_ms: number;
-    memory_bytes: number;
-    bytes_down: number;
     crashes?: number;
     reported_by?: string | null;
     worlds?: number; // of the server
@@ -33,46 +31,8 @@ interface SignIn {
     world_id: string | null;
 }
 
-// What was seen of one world, or of the server, one number for each second.
-interface History {
-    players: number[];
-    tick: number[];
-    memory: number[];
-    traffic: number[];
-    bytes: number; // the counter when it was last looked at
-    at: number; // when that was, in ms
-}
-
-const EMPTY: History = { players: [], tick: [], memory: [], traffic: [], bytes: 0, at: 0 };
 // It outlives the page, so that coming back shows the same charts.
-const histories = new Map<string, History>();
-
-function push(list: number[], value: number): void {
-    list.push(value);
-    if (list.length > CHART_SECONDS) {
-        list.shift();
-    }
-}
-
-function record(rows: LiveRows<Row>): void {
-    const now = performance.now();
-    for (const [key, row] of rows ?? []) {
-        const history = histories.get(key) ?? { players: [], tick: [], memory: [], traffic: [], bytes: row.bytes_down, at: now };
-        histories.set(key, history);
-        push(history.players, row.players);
-        push(history.tick, row.tick_p99_ms);
-        push(history.memory, row.memory_bytes);
-        // After the tab was hidden, what was sent meanwhile is no peak of one second.
-        push(history.traffic, Math.max(0, row.bytes_down - history.bytes) / Math.max(1, (now - history.at) / 1000));
-        history.bytes = row.bytes_down;
-        history.at = now;
-    }
-    for (const key of histories.keys()) {
-        if (rows !== null && !rows.has(key)) {
-            histories.delete(key);
-        }
-    }
-}
+const histories = new Histories();
 
 // The rows as they are now, and once a second one more number in each chart.
 function useHistory(): LiveRows<Row> {
@@ -83,9 +43,10 @@ function useHistory(): LiveRows<Row> {
     useEffect(() => {
         const timer = setInterval(() => {
             if (document.hidden) {
-                return; // the stream rests too
+                histories.rest(latest.current);
+                return;
             }
-            record(latest.current);
+            histories.add(latest.current, performance.now());
             setCount((count) => count + 1);
         }, 1000);
         return () => clearInterval(timer);
@@ -126,7 +87,7 @@ function People({ world, acting }: { world: string; acting: Acting }): JSX.Eleme
 
 function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting }): JSX.Element {
     const [isOpen, setOpen] = useState(false);
-    const history = histories.get(id) ?? EMPTY;
+    const history = histories.of(id);
     return (
         <>
             <tr>
@@ -212,7 +173,7 @@ export function WorldsSection(): JSX.Element {
     const text = wanted.trim().toLowerCase();
     const worlds = all.filter(([id, row]) => text === '' ||
         `${id} ${nameOf(row)} ${row.place_id ?? ''}`.toLowerCase().includes(text));
-    const history = histories.get('server') ?? EMPTY;
+    const history = histories.of('server');
     const { players, tick, memory, traffic } = words.worlds;
     return (
         <>
