@@ -12,7 +12,9 @@ _Static_assert(sizeof((StoreBan){0}).reason <= HOST_REASON_BYTES, "a reason fits
 Ticket host_people_ticket(const Identity *who)
 {
     Ticket ticket = {.account = who->account};
-    ticket.flags = (who->is_guest ? TICKET_GUEST : 0) |
+    // The name of an account looks like nobody else's and is not changed while somebody is muted; what
+    // characters are called has no such rules.
+    ticket.flags = TICKET_FIXED_NAME | (who->is_guest ? TICKET_GUEST : 0) |
                    ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
     memcpy(ticket.name, who->shown_name, sizeof ticket.name);
     return ticket;
@@ -21,11 +23,7 @@ Ticket host_people_ticket(const Identity *who)
 void host_people_name(Control *control, const Identity *who, const char *place_id, Ticket *ticket)
 {
     const bool is_here = control_name_at(control, who->account, place_id, ticket->name);
-    if (!control_name_is_closed(control, who->account, who->roles)) {
-        return;
-    }
-    ticket->flags |= TICKET_FIXED_NAME;
-    if (!is_here) {
+    if (!is_here && control_name_is_closed(control, who->account, who->roles)) {
         store_pupil_alias(who->account, ticket->name);
     }
 }

@@ -27,7 +27,7 @@ typedef enum TicketFlag {
     TICKET_GUEST = 1 << 0,
     TICKET_OPERATOR = 1 << 1,
     TICKET_DEBUG = 1 << 2,      // is told the truth about positions; development only
-    TICKET_FIXED_NAME = 1 << 3, // a pupil: others see the name in here, and no other
+    TICKET_FIXED_NAME = 1 << 3, // others see the name in here, whatever characters are called
     TICKET_FLAGS_ALL = (1 << 4) - 1
 } TicketFlag;
 

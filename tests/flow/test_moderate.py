@@ -272,10 +272,28 @@ def test_moderate_words(program, _places, folder):
         for text, shown in (("a tr\u043ell", "a *****"), ("b \U0001d42d\U0001d42b\u24de\U0001d425l", "b *****"),
                             ("c t\ufe0fr\ufe0foll", "c *\ufe0f*\ufe0f***")):
             check(talk.say(first, text) is None and talk.hears(second, shown), text)
+        # Controls that turn the order of letters around, and spaces of no width, are taken out; joiners are not.
+        check(talk.say(first, "d \u202edrow\u202c \u200bx\ufeff \u0645\u200c\u0646") is None and
+              talk.hears(second, "d drow x \u0645\u200c\u0646"), talk.texts(second))
+        check(talk.say(first, "\u202e\u2066") is not None, "nothing is said")
         profiles = ask(up, "GET", "/api/account/profiles", None, ann["session_token"])
         profiles["profiles"][0]["name"] = "A tr\u043ell"
         check(code_of(up.post("/api/account/profiles", profiles, ann["session_token"], method="PUT"))
               == (400, "word_not_allowed"), "a character's name")
+
+        # What a character is called is for its player: others see the name of the account, also when it changes.
+        def names_of_ann():
+            talk.play()
+            return [one["name"] for snapshot in second.snapshots
+                    for one in snapshot["payload"].get("features", {}).get("presence", {}).get("joined", [])
+                    if one.get("playerId") == first_id]
+        first_id = next(one["playerId"] for snapshot in second.snapshots
+                        for one in snapshot["payload"].get("features", {}).get("presence", {}).get("joined", [])
+                        if one["name"] == "ann")
+        before = len(names_of_ann())
+        first.say("profile", "save", {"profiles": [{"characterId": "default", "name": "boss", "colourShirt": 7}]})
+        wait_until(lambda: len(names_of_ann()) > before, "nobody is told of the new shirt")
+        check(set(names_of_ann()) == {"ann"}, names_of_ann())
         world = up.post("/api/worlds", {"name": "Fine", "place_id": PLACE}, ann["session_token"])[1]["world_id"]
         saved = up.request("GET", f"/world/{world}", None, {"Authorization": f"Bearer {ann['session_token']}"})[2]
         for name, code in (("A tr0ll", "word_not_allowed"), ("Fi\u202ene", "invalid_name"),

@@ -170,15 +170,20 @@ void watch_entered(Net *net, NetClient *client, const uint8_t *message, size_t b
     }
 }
 
-// A client that sends nothing any more stands still soon.
+// A client that sends nothing any more stands still soon; one whose connection was cut does so too,
+// until it has its body again.
 static void check_standing(Net *net, const NetClient *client)
 {
+    const Watch *watch = &client->watch;
     uint64_t player;
     uint64_t body;
-    if (net->scenario->course || !is_judged(client) || client->connection == 0 ||
-        world_tick(net) < client->watch.input_tick + ticks_of(net, STANDS_AFTER_MS) ||
-        !world_player(net->world, client->connection, &player, &body)) {
+    if (net->scenario->course || !is_judged(client) ||
+        world_tick(net) < watch->input_tick + ticks_of(net, STANDS_AFTER_MS)) {
         return;
+    }
+    if (client->connection == 0 ||
+        !world_player(net->world, client->connection, &player, &body)) {
+        body = watch->entity; // 0: there was none
     }
     Sim *sim = world_sim(net->world);
     const Entity *entity = sim_entity(sim, sim_find(sim, body));

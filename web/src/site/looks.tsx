@@ -127,7 +127,7 @@ function Editor({ loaded, isGuest }: { loaded: Profiles; isGuest: boolean }): JS
                 <input id={`${id}-name`} name="name" value={look.name} maxLength={32} aria-invalid={wrong !== ''}
                     aria-describedby={`${id}-wrong`}
                     onInput={(event) => edit({ name: event.currentTarget.value })} />
-                {isGuest && <p class="soft">{words.looks.guestName}</p>}
+                <p class="soft">{isGuest ? words.looks.guestName : words.looks.ownName}</p>
                 <div class="colours">
                     {COLOURS.map(([key, label]) => (
                         <label key={key}>{label}

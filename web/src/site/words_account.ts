@@ -114,6 +114,7 @@ const english = {
         title: 'Your looks',
         hint: 'These are your characters. The one you choose is how others see you in every world.',
         guestName: 'Others see the name of a guest as it is, whatever the character is called.',
+        ownName: 'Others see the name of your account, whatever the character is called.',
         which: 'Character',
         name: 'Name of the character',
         skin: 'Skin',
