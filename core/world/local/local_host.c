@@ -945,10 +945,10 @@ static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts,
             if (file != NULL) {
                 file_drop(host, file);
             }
-            *others = true; // a new script cannot be reloaded
+            *others = true; // what was bound to it cannot be left over
         } else if (item->kind == JSON_STRING) {
             *scripts = *scripts || is_script(item->name);
-            *others = *others || !is_script(item->name) || file_find(host, item->name) == NULL;
+            *others = *others || !is_script(item->name);
             status = file_put(host, item->name, item->text, item->count);
         } else {
             json_fail(&error->where, STATUS_MALFORMED, item, "must be a string or null");
