@@ -299,8 +299,8 @@ static uint64_t schema_print(void)
 }
 
 // Two programs with the same schema number read each other's bytes. So whoever changes a row raises
-// PROTOCOL_SCHEMA and writes the new print here, in one commit. A new message that older clients may
-// skip needs the new print alone.
+// PROTOCOL_SCHEMA and writes the new print here, in one commit. A new message that older clients
+// may skip needs the new print alone.
 TEST(other_rows_are_another_schema)
 {
     static const struct {
