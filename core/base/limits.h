@@ -525,8 +525,10 @@
 // this much more than its texts have.
 #define SCRIPT_PARAMETERS_BYTES_MAX (64u << 10)
 #define SCRIPT_PARAMETERS_ROW_BYTES 64
-#define SCRIPT_VERDICTS_MAX         256 // in one ScriptVerifyList
-#define REQUIRE_WAIT_SECONDS        10  // of a client's script, for a module that is fetched
+// Entities with a script that a creator adds to one running world; then it is made anew.
+#define SCRIPT_BOUND_MAX     64
+#define SCRIPT_VERDICTS_MAX  256 // in one ScriptVerifyList
+#define REQUIRE_WAIT_SECONDS 10  // of a client's script, for a module that is fetched
 // Checking a script: what is told of one (the rest is counted), modules it requires by name, the
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200

@@ -3,6 +3,9 @@
 // from its prefab by name; the own character has those of StarterPlayer.
 // An entity's script is bound after the tick that follows its enter: if the same entity left just
 // before, scripts see that first.
+//
+// What a creator adds to a running world is not in the scene: the server says its script before it
+// enters (SCRIPT_BOUND), and repeats that with each manifest.
 #include "core/client/client_bind.h"
 
 #include <string.h>
@@ -74,6 +77,15 @@ void client_script_leave(Client *client, uint64_t net_id)
     }
 }
 
+void client_script_part_gone(Client *client, uint64_t net_id)
+{
+    const ScriptEvent event = {.type = SCRIPT_EVENT_DESTROYED, .entity = net_id};
+    ScriptSystem *system = client->script.system;
+    if (system != NULL && script_event(system, &event) != STATUS_OK) {
+        script_unbind_entity(system, net_id);
+    }
+}
+
 // --- binding ------------------------------------------------------------------------------------
 
 typedef struct Bound {
@@ -109,6 +121,68 @@ const PlaceBinding *client_binding(const Place *place, uint64_t net_id)
     return NULL;
 }
 
+struct ClientBound {
+    ClientBound *next;
+    uint64_t net_id;
+    Text path, parameters;
+    bool enabled;
+    char bytes[]; // of both texts
+};
+
+static const ClientBound *bound_find(const Client *client, uint64_t net_id)
+{
+    const ClientBound *bound = client->runes.bound;
+    while (bound != NULL && bound->net_id != net_id) {
+        bound = bound->next;
+    }
+    return bound;
+}
+
+static Text copy_text(char *to, Text from)
+{
+    if (from.bytes > 0) {
+        memcpy(to, from.data, from.bytes);
+    }
+    return (Text){to, from.bytes};
+}
+
+void client_bound_take(Client *client, const MessageScriptBound *message)
+{
+    const Text path = script_path_plain(message->script_path);
+    const size_t bytes = path.bytes + message->parameters.bytes;
+    RuneCache *cache = &client->runes;
+    if (bound_find(client, message->entity_id) != NULL) {
+        return; // repeated
+    }
+    if (cache->bound_count == SCRIPT_BOUND_MAX) {
+        client_fail(client, "more scripts of added entities than a world may have");
+        return;
+    }
+    ClientBound *bound = heap_alloc(client->heap, sizeof *bound + bytes);
+    if (bound == NULL) {
+        client_close(client, "scripts: %s", status_text(STATUS_LIMIT));
+        return;
+    }
+    bound->net_id = message->entity_id;
+    bound->path = copy_text(bound->bytes, path);
+    bound->parameters = copy_text(bound->bytes + path.bytes, message->parameters);
+    bound->enabled = message->enabled;
+    bound->next = cache->bound;
+    cache->bound = bound;
+    cache->bound_count += 1;
+}
+
+void client_bound_clear(Client *client)
+{
+    RuneCache *cache = &client->runes;
+    while (cache->bound != NULL) {
+        ClientBound *bound = cache->bound;
+        cache->bound = bound->next;
+        heap_free(client->heap, bound);
+    }
+    cache->bound_count = 0;
+}
+
 // The script that an entity has, if any.
 static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
 {
@@ -116,6 +190,11 @@ static bool bound_of(const Client *client, uint64_t net_id, Bound *out)
     if (binding != NULL) {
         *out = bound_by(client, binding, net_id);
         return out->path.bytes > 0;
+    }
+    const ClientBound *added = bound_find(client, net_id);
+    if (added != NULL) {
+        *out = (Bound){added->path, added->parameters, added->enabled};
+        return true;
     }
     const Prefab *prefab = prefab_of(client, net_id);
     if (prefab == NULL || prefab->script_path == NULL) {
@@ -149,7 +228,19 @@ static bool path_is(Text path, const char *other)
     return path.bytes == strlen(other) && memcmp(path.data, other, path.bytes) == 0;
 }
 
-static void bind_workspace(Client *client, const ClientRune *rune)
+bool client_part_is_there(const Client *client, uint64_t net_id)
+{
+    const Sim *sim = predict_sim(client->predict);
+    return !sim_part_is_hidden(sim, (uint32_t)net_id - 1) || !handle_is_none(sim_find(sim, net_id));
+}
+
+// `shown`: what has it already keeps it.
+static bool may_bind(const Client *client, uint64_t net_id, bool shown)
+{
+    return !shown || script_instance_of(client->script.system, net_id, 0) == 0;
+}
+
+static void bind_workspace(Client *client, const ClientRune *rune, bool shown)
 {
     const Place *place = client->place;
     const uint32_t part_count = scene_part_count(place->scene);
@@ -157,7 +248,8 @@ static void bind_workspace(Client *client, const ClientRune *rune)
         const PlaceBinding *binding = &place->bindings[i];
         const Bound bound = bound_by(client, binding, binding->net_id);
         if (binding->net_id != 0 && binding->net_id <= part_count &&
-            path_is(bound.path, rune->path)) {
+            path_is(bound.path, rune->path) && client_part_is_there(client, binding->net_id) &&
+            may_bind(client, binding->net_id, shown)) {
             (void)bind(client, rune->path, binding->net_id, &bound);
         }
     }
@@ -165,8 +257,19 @@ static void bind_workspace(Client *client, const ClientRune *rune)
         const uint64_t net_id = client->ids[slot];
         Bound bound;
         if (net_id > part_count && !client->script.bind_due[slot] &&
-            bound_of(client, net_id, &bound) && path_is(bound.path, rune->path)) {
+            bound_of(client, net_id, &bound) && path_is(bound.path, rune->path) &&
+            may_bind(client, net_id, shown)) {
             (void)bind(client, rune->path, net_id, &bound);
+        }
+    }
+}
+
+void client_bind_shown(Client *client)
+{
+    const Manifest *set = running_set(client);
+    for (uint32_t i = 0; i < set->count && client->script.system != NULL; i++) {
+        if (set->runes[i].loaded && set->runes[i].service == SERVICE_WORKSPACE) {
+            bind_workspace(client, &set->runes[i], true);
         }
     }
 }
@@ -175,7 +278,7 @@ void client_bind_rune(Client *client, ClientRune *rune)
 {
     switch (rune->service) {
     case SERVICE_WORKSPACE:
-        bind_workspace(client, rune);
+        bind_workspace(client, rune, false);
         break;
     case SERVICE_REPLICATED_FIRST:
     case SERVICE_STARTER_GUI:

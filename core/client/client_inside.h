@@ -197,9 +197,14 @@ typedef struct ParameterSet {
     size_t bytes;
 } ParameterSet;
 
+// The script of an entity that a creator added (client_bind.c).
+typedef struct ClientBound ClientBound;
+
 typedef struct RuneCache {
     Manifest current, staged;
     ParameterSet parameters, parameters_next;
+    ClientBound *bound; // heap, each of them
+    uint32_t bound_count;
     ManifestText text;
     Transfer transfers[CLIENT_REQUESTS_MAX];
     RuneRequest requests[CLIENT_REQUESTS_MAX];
@@ -435,6 +440,9 @@ bool rune_cache_is_ready(const Client *client, const Manifest *manifest, ClientP
 uint32_t rune_cache_newest(const RuneCache *cache);
 
 // --- client_parameters.c ------------------------------------------------------------------------
+// SCRIPT_BOUND: the script of something that the scene does not have.
+void client_bound_take(Client *client, const MessageScriptBound *message);
+void client_bound_clear(Client *client); // another life of the world, or the end
 void client_parameters_take(Client *client, const MessageScriptParameters *message);
 void client_parameters_restart(Client *client); // a new session: what came half comes again
 void client_parameters_free(Client *client);
@@ -496,6 +504,9 @@ void client_script_attributes(Client *client, uint64_t net_id, const uint8_t *at
 void client_script_restore(Client *client, uint64_t net_id);
 void client_script_listen(Client *client); // scripts are told of changes from now on
 void client_script_leave(Client *client, uint64_t net_id);
+void client_script_part_gone(Client *client, uint64_t net_id); // a part of the scene
+bool client_part_is_there(const Client *client, uint64_t net_id);
+void client_bind_shown(Client *client); // parts that were gone are there again
 void client_script_tell(Client *client, const Message *event); // an event whose tick has come
 // The server rejected a message.
 void client_script_refused(Client *client, uint32_t seq, Text message);

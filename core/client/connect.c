@@ -343,6 +343,9 @@ void connect_welcome(Client *client, const MessageWelcome *welcome)
     }
     client->epoch = welcome->epoch;
     session_begin(client, welcome);
+    if (!same_life) {
+        client_bound_clear(client);
+    }
     client_parameters_restart(client);
     if (client->predict != NULL) {
         client->state = CLIENT_PLAYING;
@@ -351,6 +354,7 @@ void connect_welcome(Client *client, const MessageWelcome *welcome)
                 // Edits that were not stored are gone; the server sends the valid versions again.
                 terrain_clear(sim_terrain(predict_sim(client->predict)));
                 patch_cache_clear(client);
+                client_bind_shown(client);
             }
             client_script_welcome(client);
             return;

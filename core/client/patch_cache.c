@@ -225,7 +225,11 @@ static bool row_apply(Client *client, const PatchRow *row)
     if ((row->groups & PATCH_GROUPS_SOLID) != 0 && is_seen(client, row->net_id)) {
         return false;
     }
+    const bool ends = row->gone && client_part_is_there(client, row->net_id);
     const Status status = predict_patch(client->predict, row);
+    if (ends) {
+        client_script_part_gone(client, row->net_id);
+    }
     client->stats.patches_refused += status == STATUS_OK ? 0 : 1;
     client->stats.patch_rows += 1;
     return true;

@@ -294,7 +294,7 @@ static bool is_of_scripts(uint8_t number)
 {
     return number == MESSAGE_SCRIPT_MANIFEST || number == MESSAGE_SCRIPT_CHUNK ||
            number == MESSAGE_SCRIPT_EXECUTE || number == MESSAGE_SCRIPT_RELOAD ||
-           number == MESSAGE_SCRIPT_PARAMETERS;
+           number == MESSAGE_SCRIPT_PARAMETERS || number == MESSAGE_SCRIPT_BOUND;
 }
 
 static void dispatch(Client *client, const Message *message)
@@ -332,6 +332,9 @@ static void dispatch(Client *client, const Message *message)
         break;
     case MESSAGE_SCRIPT_PARAMETERS:
         client_parameters_take(client, message->body);
+        break;
+    case MESSAGE_SCRIPT_BOUND:
+        client_bound_take(client, message->body);
         break;
     case MESSAGE_BLOB_CHUNK:
         connect_blob_chunk(client, message->body);

@@ -33,6 +33,7 @@ void rune_cache_free(Client *client)
     rune_fetch_clear(client);
     manifest_proof_free(client);
     client_parameters_free(client);
+    client_bound_clear(client);
 }
 
 static size_t count_requires(const ManifestList *list)

@@ -2,6 +2,7 @@
 // where everything is checked; then everything a Place points to is counted, taken as one block
 // that begins with a copy of the bytes, and filled. Texts point into that copy.
 #include "core/place/place.h"
+#include "core/place/place_entity.h"
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
@@ -302,27 +303,33 @@ static void fill_spawned(Build *build)
     }
 }
 
-static Status fill_entity(Build *build, const PlaceEntityDoc *doc, PlaceEntity *entity)
+Status place_entity_make(const PlaceEntityDoc *doc, uint32_t tick_rate, PlaceEntity *out)
 {
     static const PrefabKind kinds[] = {PREFAB_PART, PREFAB_PROP, PREFAB_NPC};
-    const PlaceBodyDoc *body = &doc->body;
-    *entity = (PlaceEntity){.net_id = doc->net_id,
-                            .name = text_of(build, doc->name),
-                            .server_only = body->server_only,
-                            .kind = kinds[doc->type],
-                            .part = place_part(body, doc->pose),
-                            .attributes = attributes_of(build, body),
-                            .attribute_count = body->attributes.count,
-                            .tags = tags_of(build, body),
-                            .tag_count = body->tags.count,
-                            .binding = binding_of(build, doc, 0)};
-    build->paints[doc->net_id - 1] = place_look_paint(&body->look, place_assets(&build->doc));
+    ASSERT(doc->type <= PLACE_TYPE_NPC);
+    *out = (PlaceEntity){.net_id = doc->net_id,
+                         .server_only = doc->body.server_only,
+                         .kind = kinds[doc->type],
+                         .part = place_part(&doc->body, doc->pose)};
     if (doc->type == PLACE_TYPE_NPC) {
-        entity->npc = npc_of(&body->npc, doc->frame, doc->pose, doc->net_id);
+        out->npc = npc_of(&doc->body.npc, doc->frame, doc->pose, doc->net_id);
         return STATUS_OK;
     }
-    return place_motion(doc, build->doc.settings.tick_rate, entity->segments,
-                        &entity->segment_count, &entity->loop_ticks);
+    return place_motion(doc, tick_rate, out->segments, &out->segment_count, &out->loop_ticks);
+}
+
+static Status fill_entity(Build *build, const PlaceEntityDoc *doc, PlaceEntity *entity)
+{
+    const PlaceBodyDoc *body = &doc->body;
+    const Status status = place_entity_make(doc, build->doc.settings.tick_rate, entity);
+    entity->name = text_of(build, doc->name);
+    entity->attributes = attributes_of(build, body);
+    entity->attribute_count = body->attributes.count;
+    entity->tags = tags_of(build, body);
+    entity->tag_count = body->tags.count;
+    entity->binding = binding_of(build, doc, 0);
+    build->paints[doc->net_id - 1] = place_look_paint(&body->look, place_assets(&build->doc));
+    return status;
 }
 
 static void fill_scene_part(Build *build, const PlaceEntityDoc *doc, PartDesc *part)

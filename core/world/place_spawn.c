@@ -7,19 +7,31 @@
 #include "core/base/check.h"
 #include "core/sim/npc.h"
 
+#include <string.h>
+
 typedef struct Round {
     Handle part;
-    uint32_t entity; // of the place
-    uint32_t next;   // segment
+    const MotionSegment *segments;
+    uint32_t segment_count, loop_ticks;
+    uint64_t from; // the tick from which theirs are counted
+    uint32_t next; // segment
     uint64_t cycle;
     uint64_t last_to; // of the last one queued; 0: none
     bool is_over;
 } Round;
 
+// Of something that the place does not have.
+typedef struct AddedRound {
+    Round round;
+    MotionSegment segments[MOTION_SEGMENTS_MAX];
+} AddedRound;
+
 struct SpawnedPlace {
     PlaceSpawnConfig config;
     Round *rounds;
     uint32_t count;
+    AddedRound *added[PLACE_SPAWN_ADDED_MAX];
+    uint32_t added_count;
 };
 
 static Status keep_details(Authority *authority, uint64_t net_id, Text name,
@@ -57,11 +69,11 @@ static Status spawn(Sim *sim, const PlaceEntity *entity, uint64_t net_id, Handle
 // Queues what fits.
 static void queue_segments(const PlaceSpawnConfig *config, Round *round)
 {
-    const PlaceEntity *entity = &config->place->entities[round->entity];
     while (!round->is_over) {
-        MotionSegment segment = entity->segments[round->next];
-        segment.tick_from += round->cycle * entity->loop_ticks;
-        segment.tick_to += round->cycle * entity->loop_ticks;
+        MotionSegment segment = round->segments[round->next];
+        const uint64_t begin = round->from + round->cycle * round->loop_ticks;
+        segment.tick_from += begin;
+        segment.tick_to += begin;
         const Status status = sim_move_part(config->sim, round->part, &segment);
         if (status == STATUS_LIMIT) {
             return;
@@ -72,10 +84,10 @@ static void queue_segments(const PlaceSpawnConfig *config, Round *round)
         }
         round->last_to = segment.tick_to;
         round->next += 1;
-        if (round->next == entity->segment_count) {
+        if (round->next == round->segment_count) {
             round->next = 0;
             round->cycle += 1;
-            round->is_over = entity->loop_ticks == 0;
+            round->is_over = round->loop_ticks == 0;
         }
     }
 }
@@ -93,7 +105,10 @@ static Status spawn_entity(SpawnedPlace *spawned, uint32_t index)
     }
     if (status == STATUS_OK && entity->segment_count > 0 && entity->kind != PREFAB_NPC) {
         Round *round = &spawned->rounds[spawned->count++];
-        *round = (Round){.part = handle, .entity = index};
+        *round = (Round){.part = handle,
+                         .segments = entity->segments,
+                         .segment_count = entity->segment_count,
+                         .loop_ticks = entity->loop_ticks};
         queue_segments(config, round);
     }
     return status;
@@ -130,40 +145,90 @@ void place_spawn_destroy(SpawnedPlace *spawned)
 {
     if (spawned != NULL) {
         Heap *heap = spawned->config.heap;
+        for (uint32_t i = 0; i < spawned->added_count; i++) {
+            heap_free(heap, spawned->added[i]);
+        }
         heap_free(heap, spawned->rounds);
         heap_free(heap, spawned);
     }
 }
 
-void place_spawn_tick(SpawnedPlace *spawned)
+// One whose motion is over gives its room away.
+static AddedRound *take_added(SpawnedPlace *spawned)
 {
-    const PlaceSpawnConfig *config = &spawned->config;
-    for (uint32_t i = 0; i < spawned->count; i++) {
-        Round *round = &spawned->rounds[i];
-        if (round->is_over) {
-            continue;
-        }
-        const Entity *entity = sim_entity(config->sim, round->part);
-        const Motion *motion = entity != NULL ? &entity->part.motion : NULL;
-        if (motion == NULL || motion->count == 0 ||
-            motion->segments[motion->count - 1].tick_to != round->last_to) {
-            round->is_over = true; // gone, or moved by a script
-            continue;
-        }
-        if (motion->count < MOTION_SEGMENTS_MAX) {
-            queue_segments(config, round);
-            if (entity->type == ENTITY_PART) {
-                geometry_accept(config->geometry, round->part);
-            }
+    for (uint32_t i = 0; i < spawned->added_count; i++) {
+        if (spawned->added[i]->round.is_over) {
+            return spawned->added[i];
         }
     }
+    AddedRound *added = spawned->added_count < PLACE_SPAWN_ADDED_MAX
+                            ? heap_alloc(spawned->config.heap, sizeof *added)
+                            : NULL;
+    if (added != NULL) {
+        spawned->added[spawned->added_count++] = added;
+    }
+    return added;
+}
+
+Status place_spawn_move(SpawnedPlace *spawned, Handle part, const PlaceEntity *entity,
+                        uint64_t from)
+{
+    AddedRound *added = take_added(spawned);
+    if (added == NULL) {
+        return STATUS_LIMIT;
+    }
+    memcpy(added->segments, entity->segments, sizeof added->segments);
+    added->round = (Round){.part = part,
+                           .segments = added->segments,
+                           .segment_count = entity->segment_count,
+                           .loop_ticks = entity->loop_ticks,
+                           .from = from};
+    queue_segments(&spawned->config, &added->round);
+    return STATUS_OK;
+}
+
+static void round_tick(const PlaceSpawnConfig *config, Round *round)
+{
+    if (round->is_over) {
+        return;
+    }
+    const Entity *entity = sim_entity(config->sim, round->part);
+    const Motion *motion = entity != NULL ? &entity->part.motion : NULL;
+    if (motion == NULL || motion->count == 0 ||
+        motion->segments[motion->count - 1].tick_to != round->last_to) {
+        round->is_over = true; // gone, or moved by a script
+        return;
+    }
+    if (motion->count < MOTION_SEGMENTS_MAX) {
+        queue_segments(config, round);
+        if (entity->type == ENTITY_PART) {
+            geometry_accept(config->geometry, round->part);
+        }
+    }
+}
+
+void place_spawn_tick(SpawnedPlace *spawned)
+{
+    for (uint32_t i = 0; i < spawned->count; i++) {
+        round_tick(&spawned->config, &spawned->rounds[i]);
+    }
+    for (uint32_t i = 0; i < spawned->added_count; i++) {
+        round_tick(&spawned->config, &spawned->added[i]->round);
+    }
+}
+
+static void round_hash(const Round *round, Hash64 *hash)
+{
+    hash_u64(hash, (uint64_t)round->next << 1 | round->is_over);
+    hash_u64(hash, round->cycle);
 }
 
 void place_spawn_hash(const SpawnedPlace *spawned, Hash64 *hash)
 {
     for (uint32_t i = 0; i < spawned->count; i++) {
-        const Round *round = &spawned->rounds[i];
-        hash_u64(hash, (uint64_t)round->next << 1 | round->is_over);
-        hash_u64(hash, round->cycle);
+        round_hash(&spawned->rounds[i], hash);
+    }
+    for (uint32_t i = 0; i < spawned->added_count; i++) {
+        round_hash(&spawned->added[i]->round, hash);
     }
 }

@@ -20,5 +20,10 @@ typedef struct PlaceSpawnConfig {
 
 MUST_USE Status place_spawn_create(const PlaceSpawnConfig *config, SpawnedPlace **out);
 void place_spawn_destroy(SpawnedPlace *spawned); // NULL is allowed
-void place_spawn_tick(SpawnedPlace *spawned);    // queues repeating motions
+// Something that was spawned later moves as that entity of a place says; its ticks are counted from
+// `from`. STATUS_LIMIT: so many added ones move already.
+#define PLACE_SPAWN_ADDED_MAX 64
+MUST_USE Status place_spawn_move(SpawnedPlace *spawned, Handle part, const PlaceEntity *entity,
+                                 uint64_t from);
+void place_spawn_tick(SpawnedPlace *spawned); // queues repeating motions
 void place_spawn_hash(const SpawnedPlace *spawned, Hash64 *hash);

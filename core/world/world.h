@@ -114,8 +114,9 @@ Sim *world_sim(World *world);                           // to look; entries alon
 Paint world_paint(const World *world, uint64_t net_id); // how something looks now
 const Replicator *world_replicator(const World *world);
 ScriptSystem *world_scripts(World *world); // NULL without scripts
-// Of a part that a creator added while it runs, by its id in the document; 0: none.
-uint64_t world_made_part(const World *world, uint32_t scene_id);
+// The net id of an entity by its id in scene.json, also if a creator added it while it runs. It may
+// be gone; 0: there never was one.
+uint64_t world_scene_entity(World *world, uint32_t scene_id);
 const ClientCosts *world_client_costs(const World *world);
 uint32_t world_client_verdicts(const World *world, ClientVerdicts *out, uint32_t most);
 // The player of a connection: its number and its body. False if it has none.

@@ -4,6 +4,7 @@
 //   world.c     create, the door, the tick         dispatch.c     messages to their handlers
 //   join.c      handshake, resume, welcome         step.c         inputs, sim, events
 //   fold.c      a new scene after many changes     edit.c         changes by a creator
+//                                                  edit_made.c    what a creator adds
 //   life.c      bodies that stay, go, go on        place_spawn.c  what the place spawns
 //
 //   entry, replicate ◀── session ◀── save ◀─┬─ script ◀─┬─ the files here ◀── local
@@ -12,13 +13,14 @@
 
 #include "core/base/arena.h"
 #include "core/base/check.h"
+#include "core/base/id_map.h"
 #include "core/base/limits.h"
 #include "core/world/act/act.h"
 #include "core/world/place_spawn.h"
 #include "core/world/script/script_host.h"
 #include "core/world/world.h"
 
-// A part that a creator added while the world runs.
+// Something that a creator added while the world runs.
 typedef struct EditMade {
     uint32_t scene_id;
     uint64_t net_id;
@@ -49,6 +51,8 @@ struct World {
     struct Fold *fold;    // fold.c
     EditMade made[EDIT_MADE_MAX];
     uint32_t made_count;
+    IdMap scene_index;          // from the id in scene.json to the net id
+    uint8_t *scene_index_block; // NULL: nothing was edited yet
 };
 
 // --- fold.c -------------------------------------------------------------------------------------
@@ -57,7 +61,7 @@ void fold_destroy(World *world);
 void fold_snapshot(World *world); // after a capture: a new scene if very much has changed
 
 // --- edit.c -------------------------------------------------------------------------------------
-// ENTRY_EDIT. STATUS_NOT_FOUND: a part that is not of the scene, or was removed; nothing changed.
+// ENTRY_EDIT. STATUS_NOT_FOUND: what is not of the scene, or was removed; nothing changed.
 // STATUS_LIMIT: there is no room for one more thing that differs. STATUS_UNSUPPORTED: a world that
 // is made anew could differ from this one if it were done. STATUS_EXISTS: it is there already.
 MUST_USE Status edit_enter(World *world, const Entry *entry);

@@ -86,7 +86,8 @@ def test_drafts(program, _places, folder):
         check(ask(up, "PUT", door, ann, b"print(3)", If_Match=tag_of(b"print(1)"))[0] == 412, "conflict")
         check(ask(up, "GET", door, ann)[2] == b"print(2)", "the second version")
         check(ask(up, "GET", door, ann, None, If_None_Match=tag_of(b"print(2)"))[0] == 304, "304")
-        for bad in ("../x.lua", "%2e%2e/x.lua", ".sandlot/data/key", "x.exe", "Workspace/door.lua"):
+        for bad in ("../x.lua", "%2e%2e/x.lua", ".sandlot/data/key", "x.exe", "Workspace/door.lua", "node_modules/b.txt",
+                    "A/node_modules/q.ts"):
             status = ask(up, "PUT", f"{address}/files/{bad}", ann, b"x", If_None_Match="*")[0]
             check(status in (400, 404), f"{bad}: {status}")
 

@@ -138,6 +138,10 @@ static void sessions(const char *folder)
     const MessageScriptReload reload = {.version = 2, .at_tick = 610};
     const MessageScriptParameters parameters = {
         .version = 2, .entity_id = 1, .parameters = {"{\"light\": 2}", 12}};
+    const MessageScriptBound bound = {.entity_id = 9,
+                                      .script_path = {"Workspace/Door", 14},
+                                      .parameters = {"{\"wide\": 1}", 11},
+                                      .enabled = true};
     MessageScriptManifest next = manifest;
     next.version = 2;
     begin(3);
@@ -147,6 +151,7 @@ static void sessions(const char *folder)
     send(MESSAGE_SCRIPT_CHUNK, &chunk);
     send(MESSAGE_SCRIPT_RELOAD, &reload);
     send(MESSAGE_SCRIPT_PARAMETERS, &parameters);
+    send(MESSAGE_SCRIPT_BOUND, &bound);
     send(MESSAGE_SCRIPT_MANIFEST, &next);
     byte_write_u8(&out, 0x84);
     end(folder, "scripts");

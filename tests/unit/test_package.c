@@ -95,7 +95,11 @@ TEST(what_is_no_ones_own_is_skipped)
     static const char *const kept[] = {"a.b", "MACOSX/a", "Thumbs.db.txt", "my_node_modules/a",
                                        "~",   "#a.lua",   "a~b.lua",       "##"};
     for (size_t i = 0; i < sizeof skipped / sizeof skipped[0]; i++) {
+        char reason[WORKER_REASON_BYTES];
+        PackageKind kind;
         CHECK(package_path_is_skipped(skipped[i]));
+        CHECK(package_name_check(skipped[i], &kind, reason) !=
+              STATUS_OK); // nor may a draft have it
     }
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         CHECK(!package_path_is_skipped(kept[i]));

@@ -367,36 +367,60 @@ const editOf = (nows, gone = [], scene = new PlayedScene(sceneOf(PARTS))) =>
 
 test('what is changed in a scene is done in place if it can be', () => {
     assert.deepEqual(editOf([changed(1, { colour: '#112233' })]).entities.map(({ id }) => id), [1]);
-    assert.deepEqual(editOf([changed(4, { bounce: 3 })]).entities.map(({ id }) => id), [4]);
+    assert.deepEqual(editOf([changed(4, { bounce: 3 })]).entities.map(({ entity }) => entity.id), [4]);
     const nothing = { entities: [], removed: [], given: [], lost: [], created: [] };
     assert.deepEqual(editOf([], [4]), { ...nothing, removed: [4] });
     assert.deepEqual(editOf([PARTS[0], PARTS[1]]), nothing, 'what is as it was');
     const fresh = { ...PARTS[0], id: 9 };
     assert.deepEqual(editOf([fresh]), { ...nothing, created: [fresh] });
+    const above = [{ id: 3, transform: PARTS[2].transform }];
+    for (const members of [{ scriptPath: 'Workspace/Door.lua' }, { anchored: false }, { type: 'prop' }, { motion: { waypoints: [] } },
+        { attributes: { to: { entity: 1 }, a: { value: 1, persistent: true } } }]) {
+        assert.deepEqual(editOf([{ ...fresh, ...members }]), { ...nothing, created: [{ ...fresh, ...members }] });
+    }
+    assert.deepEqual(editOf([{ ...fresh, parent: 3 }]), { ...nothing, created: [{ entity: { ...fresh, parent: 3 }, above }] });
+    // With another size, name or motion it goes and comes; what stands on it stays.
+    for (const members of [{ shape: { size: [1, 1, 1] } }, { name: 'Ground' }, { motion: { waypoints: [] } }, { parameters: { a: 1 } }]) {
+        assert.deepEqual(editOf([changed(1, members)]), { ...nothing, removed: [1], created: [changed(1, members)] });
+    }
+    // What moves takes along what stands on it.
+    const box = changed(3, { transform: { position: [0, 9, 0] } });
+    assert.deepEqual(editOf([box]), { ...nothing, entities: [box, { entity: PARTS[3], above: [{ id: 3, transform: box.transform }] }] });
+    const lid = changed(4, { transform: { position: [0, 9, 0] } });
+    assert.deepEqual(editOf([lid]), { ...nothing, entities: [{ entity: lid, above }] });
+    const crate = { ...PARTS[3], id: 5, type: 'prop' };
+    assert.deepEqual(editOf([box], [], new PlayedScene(sceneOf([...PARTS, crate]))).created, [{ entity: crate, above: [{ id: 3, transform: box.transform }] }]);
+    const group = { id: 6, type: 'group' };
+    const inGroup = { ...PARTS[0], parent: 6 };
+    const lifted = { ...group, transform: { position: [0, 2, 0] } };
+    assert.deepEqual(editOf([lifted], [], new PlayedScene(sceneOf([group, inGroup, PARTS[1]]))).entities,
+        [{ entity: inGroup, above: [{ id: 6, transform: lifted.transform }] }]);
+    assert.deepEqual(editOf([group]), nothing, 'a group is nothing in a world');
+    const sign = { ...PARTS[2], id: 7, attributes: { to: { entity: 4 }, kept: { value: 1, persistent: true } } };
+    const scened = () => new PlayedScene(sceneOf([...PARTS, sign]));
     const not = {
-        'a new part with a script': [{ ...fresh, scriptPath: 'Workspace/Door.lua' }],
-        'a new part on another one': [{ ...fresh, parent: 3 }],
-        'a new part that falls': [{ ...fresh, anchored: false }],
-        'a new prop': [{ ...fresh, type: 'prop' }],
-        'a new part that names another one': [{ ...fresh, attributes: { to: { entity: 1 } } }],
-        'an attribute that is stored': [changed(1, { attributes: { a: { value: 1, persistent: true } } })],
-        'another size': [changed(1, { shape: { size: [1, 1, 1] } })],
-        'another name': [changed(1, { name: 'Ground' })],
-        'what has something on it moves': [changed(3, { transform: { position: [0, 9, 0] } })],
-        'what stands on something moves': [changed(4, { transform: { position: [0, 9, 0] } })],
-        'no part': [changed(2, { transform: { position: [0, 9, 0] } })],
+        'a new one for the server alone': [{ ...fresh, serverOnly: true }],
+        'a spawn that moves': [changed(2, { transform: { position: [0, 9, 0] } })],
+        'a new spawn': [{ ...PARTS[1], id: 9 }],
+        'another size of what is named': [changed(4, { shape: { size: [1, 1, 1] } })],
+        'another size of what is stored': [{ ...sign, shape: { size: [2, 1, 1] } }],
+        'what stands on nothing there is': [{ ...fresh, parent: 99 }],
     };
     for (const [why, nows] of Object.entries(not)) {
-        assert.equal(editOf(nows), null, why);
+        assert.equal(editOf(nows, [], scened()), null, why);
     }
+    const gone = scened();
+    assert.deepEqual(editOf([], [4], gone).removed, [4]);
+    assert.equal(editOf([PARTS[3]], [], gone), null, 'it comes back by undo, and the sign names it');
     assert.equal(editOf([], [2]), null, 'no part is gone');
+    assert.deepEqual(editOf([], [55]), nothing, 'it came and went');
     // The next one is compared with what is played then; only what was changed is asked for.
     const scene = new PlayedScene(sceneOf(PARTS));
     const blue = changed(1, { colour: '#0000ff' });
     assert.equal(editOf([blue], [], scene).entities.length, 1);
     assert.equal(editOf([blue], [], scene).entities.length, 0);
     assert.equal(editOf([], [4], scene).removed.length, 1);
-    assert.equal(editOf([changed(3, { transform: { position: [0, 9, 0] } })], [], scene).entities.length, 1, 'nothing stands on it any more');
+    assert.equal(editOf([box], [], scene).entities.length, 1, 'nothing stands on it any more');
 });
 
 test('attributes and tags: what came, and what went', () => {
@@ -405,9 +429,10 @@ test('attributes and tags: what came, and what went', () => {
     const now = { ...PARTS[0], attributes: { a: 2, c: 'new', hidden: { value: 1, visibility: 'server' } }, tags: ['y', 'z'] };
     assert.deepEqual(editOf([now], [], scene), { entities: [], removed: [], created: [],
         given: [{ id: 1, attributes: { a: 2, c: 'new' }, tags: ['z'] }], lost: [{ id: 1, attributes: { b: [1, 2, 3] }, tags: ['x'] }] });
-    const other = { ...PARTS[1], tags: ['t'] };
+    const other = { ...PARTS[2], tags: ['t'] };
     assert.deepEqual(editOf([other], [], scene).given, [{ id: other.id, attributes: {}, tags: ['t'] }], 'the world knows whether it is there');
-    assert.equal(editOf([{ ...now, attributes: { a: 2, c: 'new', hidden: 1 } }], [], scene), null, 'everybody sees it now');
+    assert.deepEqual(editOf([{ ...now, attributes: { a: 2, c: 'new', hidden: 1 } }], [], scene).given,
+        [{ id: 1, attributes: { hidden: 1 }, tags: [] }], 'everybody sees it now');
 });
 
 // The worker itself, with a scope and a clock of the test.
@@ -447,7 +472,7 @@ test('a part moves while it is played; the next new world has it there too', asy
         ['ServerScriptService/Main.lua', encoder.encode('print("one")\n')],
         ['place.json', encoder.encode('{"format": 1, "name": "Edited"}')], ['scene.json', sceneOf(PARTS)]]);
     const world = core.createWorld(files);
-    const link = new LocalLink(core, world, files, 'ada', () => undefined);
+    const link = new LocalLink(core, world, 'ada', () => undefined);
     link.connect();
     world.tick(1);
     const decoder = new TextDecoder();
@@ -464,7 +489,8 @@ test('a part moves while it is played; the next new world has it there too', asy
     link.applyTexts(again);
     assert.notEqual(decoder.decode(world.scene()), before);
     assert.ok(Buffer.from(world.scene()).includes(Buffer.from(new Float32Array([-3]).buffer)), 'made of the edited scene');
-    assert.equal(link.applyHere({ files: { 'ServerScriptService/New.lua': 'print("new")\n' } }), false);
+    assert.equal(link.applyHere({ files: { 'ServerScriptService/New.lua': 'print("new")\n' } }), true, 'a script that comes');
+    assert.equal(link.applyHere({ files: { 'ServerScriptService/New.lua': null } }), false);
     world.destroy();
 });
 
@@ -500,7 +526,7 @@ test('a world made of what the document compiled is the world of its texts, and 
     // A new part makes a new world in a fresh instance; the player and what scripts stored are in it.
     const core = await loadCore(wasm);
     const world = core.createCompiledWorld(scripts, document.compile(scripts));
-    const link = new LocalLink(core, world, scripts, 'ada', () => undefined);
+    const link = new LocalLink(core, world, 'ada', () => undefined);
     const play = (its, of, seconds, moveZ) => {
         for (let i = 0; i < seconds * 60; i++) {
             now += 1000 / 60;

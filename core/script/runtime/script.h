@@ -135,6 +135,8 @@ MUST_USE Status script_bind(ScriptSystem *system, const InstanceDesc *desc, uint
 void script_unbind(ScriptSystem *system,
                    uint32_t instance); // onDestroy, then everything it made goes
 void script_unbind_entity(ScriptSystem *system, uint64_t entity);
+// The next instance bound to the entity after a slot, or 0.
+uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after);
 void script_set_enabled(ScriptSystem *system, uint32_t instance, bool enabled);
 void script_set_parameters(ScriptSystem *system, uint32_t instance, const char *json, size_t bytes,
                            const char *hash);

@@ -363,8 +363,6 @@ static inline double script_now_ms(const ScriptSystem *system)
 // Whether a player came and scripts have not been told yet.
 bool script_join_is_pending(const ScriptSystem *system, uint64_t player_id);
 uint64_t script_ticks(const ScriptSystem *system, double seconds); // at least 1
-// The next instance bound to the entity after a slot, or 0.
-uint32_t script_instance_of(const ScriptSystem *system, uint64_t entity, uint32_t after);
 // Makes a part report who touches it, if it does not yet.
 void script_watch_touch(ScriptSystem *system, uint64_t net_id);
 // Calls a hook with (self, other).

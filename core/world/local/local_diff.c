@@ -122,11 +122,10 @@ static Status merge_files(LocalHost *host, const JsonNode *files, bool *scripts,
             if (file != NULL) {
                 local_file_drop(host, file);
             }
-            *others = true; // a new script cannot be reloaded
+            *others = true; // what was bound to it cannot be left over
         } else if (item->kind == JSON_STRING) {
             *scripts = *scripts || local_file_is_script(item->name);
-            *others = *others || !local_file_is_script(item->name) ||
-                      local_file_find(host, item->name) == NULL;
+            *others = *others || !local_file_is_script(item->name);
             status = local_file_put(host, item->name, item->text, item->count);
         } else {
             json_fail(&error->where, STATUS_MALFORMED, item, "must be a string or null");

@@ -1,30 +1,17 @@
 // Edits of a place while it is played, as the studio's document has them: entities as JSON become
-// rows of patches and enter the world one by one. A row has everything that can be changed so; the
-// world leaves alone what is as it was.
+// rows of patches, or bytes of their table, and enter the world one by one. A row has everything
+// that can be changed so; the world leaves alone what is as it was.
 #include "core/world/local/local_host.h"
 
 #include "core/base/json_read.h"
 #include "core/wire/patch.h"
 #include "core/wire/place_doc.h"
+#include "core/wire/vec3_bytes.h"
 
 #define EDIT_ITEMS_MAX    65536
 #define EDIT_ENTITY_BYTES 16384
 
-// 0: it is nothing of this world.
-static uint64_t net_id_of(LocalHost *host, uint32_t scene_id)
-{
-    const Place *place = local_host_place(host);
-    const uint32_t count = scene_part_count(place->scene) + place->entity_count;
-    const uint64_t made = world_made_part(local_host_world(host), scene_id);
-    for (uint32_t i = 0; made == 0 && place->scene_ids != NULL && scene_id != 0 && i < count; i++) {
-        if (place->scene_ids[i] == scene_id) {
-            return (uint64_t)i + 1;
-        }
-    }
-    return made;
-}
-
-static Status enter_row(LocalHost *host, const PatchRow *row, EntryEdit kind)
+static Status enter_row(LocalHost *host, const PatchRow *row)
 {
     uint8_t bytes[PATCH_ROW_BYTES_MAX];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
@@ -33,7 +20,7 @@ static Status enter_row(LocalHost *host, const PatchRow *row, EntryEdit kind)
     }
     patch_row_write(&writer, 0, row);
     const Entry entry = {
-        .type = ENTRY_EDIT, .number = kind, .bytes = bytes, .byte_count = writer.at};
+        .type = ENTRY_EDIT, .number = ENTRY_EDIT_ROWS, .bytes = bytes, .byte_count = writer.at};
     return writer.status == STATUS_OK ? local_host_enter(host, &entry) : writer.status;
 }
 
@@ -44,93 +31,86 @@ static void read_entity(const JsonNode *node, PlaceScratch *scratch, PlaceEntity
     place_table_from_json(&place_table_entity, node, scratch, out, error);
 }
 
+// An entity, or {"entity": …, "above": […]} with everything that it stands on, the lowest first,
+// from which it has its frame as place_check would work it out.
+static void read_item(const JsonNode *item, PlaceScratch *scratch, PlaceEntityDoc *out,
+                      JsonError *error)
+{
+    static const char *const names[] = {"entity", "above"};
+    const JsonNode *entity = json_find(item, "entity");
+    const JsonNode *above = entity != NULL ? json_find(item, "above") : NULL;
+    Pose frame = {VEC3_ZERO, QUAT_IDENTITY};
+    if (entity != NULL) {
+        json_read_only(item, names, 2, error);
+    }
+    const JsonNode *one =
+        above != NULL ? json_read_array(above, 0, PLACE_PARENTS_MAX, error) : NULL;
+    for (; one != NULL && error->status == STATUS_OK; one = one->next) {
+        PlaceEntityDoc doc;
+        read_entity(one, scratch, &doc, error);
+        frame = place_pose(frame, doc.transform.position, &doc.transform.rotation);
+    }
+    read_entity(entity != NULL ? entity : item, scratch, out, error);
+    if (out->parent != 0 && above == NULL && error->status == STATUS_OK) {
+        error->status = STATUS_UNSUPPORTED; // nobody says where that is
+    }
+    out->frame = frame;
+    out->pose = place_pose(frame, out->transform.position, &out->transform.rotation);
+}
+
+// What is no part, or moves by itself, stays where it is: it only looks otherwise.
+static uint32_t groups_of(const PlaceEntityDoc *doc)
+{
+    const bool moves = doc->motion.waypoints.count + doc->motion.segments.count != 0;
+    if (doc->type != PLACE_TYPE_PART) {
+        return PATCH_PAINT;
+    }
+    return PATCH_PAINT | PATCH_PART_DATA | (moves ? 0u : PATCH_POSITION | PATCH_ROTATION);
+}
+
 static void edit_entity(LocalHost *host, PlaceScratch *scratch, const JsonNode *node,
                         JsonError *error)
 {
-    const Place *place = local_host_place(host);
-    const Pose world = {VEC3_ZERO, QUAT_IDENTITY};
     PlaceEntityDoc doc;
-    read_entity(node, scratch, &doc, error);
+    read_item(node, scratch, &doc, error);
     if (error->status != STATUS_OK) {
         return;
     }
-    const PartDesc part =
-        place_part(&doc.body, place_pose(world, doc.transform.position, &doc.transform.rotation));
-    const PatchRow row = {
-        .net_id = doc.type == PLACE_TYPE_PART ? net_id_of(host, doc.id) : 0,
-        .groups = PATCH_PART_DATA | PATCH_PAINT |
-                  (doc.parent == 0 ? PATCH_POSITION | PATCH_ROTATION : 0u),
-        .pose = doc.parent == 0 ? part.pose : world,
-        .data = part.data,
-        .paint = place_look_paint(&doc.body.look, place->assets),
-    };
-    error->status = enter_row(host, &row, ENTRY_EDIT_ROWS);
+    const PartDesc part = place_part(&doc.body, doc.pose);
+    PatchRow row = {.net_id = world_scene_entity(local_host_world(host), doc.id),
+                    .groups = groups_of(&doc),
+                    .paint = place_look_paint(&doc.body.look, local_host_place(host)->assets)};
+    if ((row.groups & PATCH_POSITION) != 0) {
+        row.pose = part.pose;
+    }
+    if ((row.groups & PATCH_PART_DATA) != 0) {
+        row.data = part.data;
+    }
+    error->status = enter_row(host, &row);
 }
 
-static void created_entity(LocalHost *host, PlaceScratch *scratch, const JsonNode *node,
-                           JsonError *error)
+// The entity as its table writes it, for the entries that have one.
+static void enter_entity(LocalHost *host, PlaceScratch *scratch, const JsonNode *node,
+                         EntryEdit kind, JsonError *error)
 {
     PlaceEntityDoc doc;
     uint8_t *bytes = place_scratch_take(scratch, EDIT_ENTITY_BYTES, 1);
     ByteWriter writer = byte_writer(bytes, bytes != NULL ? EDIT_ENTITY_BYTES : 0);
-    read_entity(node, scratch, &doc, error);
+    read_item(node, scratch, &doc, error);
     if (error->status != STATUS_OK) {
         return;
+    }
+    if (kind == ENTRY_EDIT_CREATED) {
+        vec3_write(&writer, doc.frame.position);
+        byte_write_f32(&writer, doc.frame.rotation.x);
+        byte_write_f32(&writer, doc.frame.rotation.y);
+        byte_write_f32(&writer, doc.frame.rotation.z);
+        byte_write_f32(&writer, doc.frame.rotation.w);
     }
     place_table_write(&place_table_entity, &doc, false, &writer);
     const Entry entry = {
-        .type = ENTRY_EDIT, .number = ENTRY_EDIT_CREATED, .bytes = bytes, .byte_count = writer.at};
+        .type = ENTRY_EDIT, .number = kind, .bytes = bytes, .byte_count = writer.at};
     error->status = writer.status == STATUS_OK ? local_host_enter(host, &entry) : writer.status;
-}
-
-// The attributes and tags of an entity are written; false: one is stored, not for everybody, or
-// names another entity.
-static bool write_attributes(const PlaceBodyDoc *body, ByteWriter *writer)
-{
-    static const NetValueType types[] = {[PLACE_VALUE_BOOL] = NET_VALUE_BOOL,
-                                         [PLACE_VALUE_NUMBER] = NET_VALUE_NUMBER,
-                                         [PLACE_VALUE_TEXT] = NET_VALUE_TEXT,
-                                         [PLACE_VALUE_VECTOR] = NET_VALUE_VECTOR};
-    const PlaceAttribute *attribute = body->attributes.items;
-    const Text *tags = body->tags.items;
-    net_attributes_write_name(writer, (Text){"", 0});
-    for (uint32_t i = 0; i < body->attributes.count; i++, attribute++) {
-        if (attribute->flags != 0 || attribute->type == PLACE_VALUE_ENTITY) {
-            return false;
-        }
-        const NetValue value = {.type = types[attribute->type],
-                                .boolean = attribute->boolean,
-                                .number = attribute->number,
-                                .text = attribute->text,
-                                .vector = attribute->vector};
-        net_attributes_write_one(writer, attribute->name, &value);
-    }
-    net_attributes_write_end(writer);
-    for (uint32_t i = 0; i < body->tags.count; i++) {
-        net_attributes_write_tag(writer, tags[i]);
-    }
-    net_attributes_write_end(writer);
-    return true;
-}
-
-static void edit_attributes(LocalHost *host, PlaceScratch *scratch, const JsonNode *node,
-                            EntryEdit kind, JsonError *error)
-{
-    PlaceEntityDoc doc;
-    uint8_t bytes[NET_ATTRIBUTES_BYTES_MAX];
-    ByteWriter writer = byte_writer(bytes, sizeof bytes);
-    read_entity(node, scratch, &doc, error);
-    if (error->status != STATUS_OK) {
-        return;
-    }
-    const bool is_plain = write_attributes(&doc.body, &writer);
-    const PatchRow row = {.net_id = net_id_of(host, doc.id),
-                          .groups = PATCH_ATTRIBUTES,
-                          .attributes = bytes,
-                          .attributes_bytes = (uint32_t)writer.at};
-    error->status = !is_plain                    ? STATUS_UNSUPPORTED
-                    : writer.status != STATUS_OK ? writer.status
-                                                 : enter_row(host, &row, kind);
 }
 
 static const JsonNode *list_of(const JsonNode *root, const char *name, JsonError *error)
@@ -141,31 +121,38 @@ static const JsonNode *list_of(const JsonNode *root, const char *name, JsonError
                : NULL;
 }
 
-static void edit_all(LocalHost *host, PlaceScratch *scratch, const JsonNode *root, JsonError *error)
+static void remove_all(LocalHost *host, const JsonNode *root, JsonError *error)
 {
     const JsonNode *item = list_of(root, "removed", error);
     for (; item != NULL && error->status == STATUS_OK; item = item->next) {
         PatchRow row = {.groups = PATCH_GONE, .gone = true};
-        row.net_id = net_id_of(host, (uint32_t)json_read_integer(item, 1, UINT32_MAX, error));
+        row.net_id = world_scene_entity(local_host_world(host),
+                                        (uint32_t)json_read_integer(item, 1, UINT32_MAX, error));
         if (error->status == STATUS_OK) {
-            error->status = enter_row(host, &row, ENTRY_EDIT_ROWS);
+            error->status = enter_row(host, &row);
         }
     }
-    item = list_of(root, "entities", error);
-    for (; item != NULL && error->status == STATUS_OK; item = item->next) {
-        edit_entity(host, scratch, item, error);
-    }
-    item = list_of(root, "lost", error);
-    for (; item != NULL && error->status == STATUS_OK; item = item->next) {
-        edit_attributes(host, scratch, item, ENTRY_EDIT_LOST, error);
-    }
-    item = list_of(root, "given", error);
-    for (; item != NULL && error->status == STATUS_OK; item = item->next) {
-        edit_attributes(host, scratch, item, ENTRY_EDIT_ROWS, error);
-    }
-    item = list_of(root, "created", error);
-    for (; item != NULL && error->status == STATUS_OK; item = item->next) {
-        created_entity(host, scratch, item, error);
+}
+
+static void edit_all(LocalHost *host, PlaceScratch *scratch, const JsonNode *root, JsonError *error)
+{
+    static const struct {
+        const char *name;
+        EntryEdit kind;
+    } lists[] = {{"entities", ENTRY_EDIT_ROWS},
+                 {"lost", ENTRY_EDIT_LOST},
+                 {"created", ENTRY_EDIT_CREATED},
+                 {"given", ENTRY_EDIT_GIVEN}}; // may name what was just created
+    remove_all(host, root, error);
+    for (uint32_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const JsonNode *item = list_of(root, lists[i].name, error);
+        for (; item != NULL && error->status == STATUS_OK; item = item->next) {
+            if (lists[i].kind == ENTRY_EDIT_ROWS) {
+                edit_entity(host, scratch, item, error);
+            } else {
+                enter_entity(host, scratch, item, lists[i].kind, error);
+            }
+        }
     }
 }
 

@@ -60,18 +60,20 @@ uint32_t local_host_checked(const LocalHost *host); // scripts that were checked
 // Like world_enter; commands that it causes are answered before it returns.
 MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
 
-// Changes anchored parts while the place is played, without making the world anew: a JSON object,
-// every member of which is optional:
-//   "entities"  scene entities with an id that the scene has. Their poses, looks and part data are
-//               applied; the rest is taken to be as it was. Of one that has a parent the pose is
-//               left alone
+// Changes the scene while the place is played, without making the world anew: a JSON object, every
+// member of which is optional:
 //   "removed"   a list of ids
-//   "given"     entities with those attributes and tags alone that are new or have another value
-//   "lost"      entities with those that are no more
-//   "created"   new anchored parts without a parent and a script
-// STATUS_NOT_FOUND: something in it is no anchored part of this world, or was removed before;
-// STATUS_LIMIT, STATUS_UNSUPPORTED, STATUS_EXISTS: see edit.c. The caller makes the world anew;
-// what came before it is applied. The files are not changed.
+//   "entities"  scene entities that are there. Their poses, looks and part data are applied; the
+//               rest is taken to be as it was. What is no part, or moves, only looks otherwise
+//   "lost"      entities with those attributes and tags alone that are no more
+//   "created"   new parts, props and NPCs; their script must be one of this world
+//   "given"     entities with those attributes and tags alone that are new or otherwise
+// Instead of an entity there may be {"entity": …, "above": […]} with everything it stands on, the
+// lowest first. One that has a parent must come so.
+// STATUS_NOT_FOUND: something in it is not in this world, or was removed before; STATUS_LIMIT,
+// STATUS_UNSUPPORTED, STATUS_EXISTS: see edit.c. The caller makes the world anew; what came before
+// it is applied. The files are not changed. The first edit of a world reads the ids of the scene;
+// after that the time depends on the change alone.
 MUST_USE Status local_host_edit(LocalHost *host, const char *json, size_t bytes, PlaceError *error);
 
 // A JSON object; every member is optional:

@@ -70,6 +70,8 @@ bool save_find_player(const Saves *saves, uint64_t account, RowPlayer *out);
 MUST_USE Status save_take_profiles(Saves *saves, uint64_t account, const uint8_t *bytes,
                                    size_t count);
 bool save_find_profiles(const Saves *saves, uint64_t account, RowProfiles *out);
+// Whether there is or was something stored of the entity with that name.
+bool save_has_attributes(Saves *saves, Text name);
 void save_forget_resumes(Saves *saves, uint64_t account); // its tokens are valid no more
 bool save_find_resume(const Saves *saves, const uint8_t token_hash[32], RowResume *out);
 

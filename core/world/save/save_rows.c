@@ -502,6 +502,11 @@ SavedAttributes *save_attribute_slot(Saves *saves, Text name, uint64_t number, b
     return saved;
 }
 
+bool save_has_attributes(Saves *saves, Text name)
+{
+    return save_attribute_slot(saves, name, 0, false) != NULL;
+}
+
 // What an entity is called in the next life of the world: by its name if it is the first of that
 // name, by its id in the scene if it is of the scene. Its net id would be another one as soon as
 // the creator puts something before it. False: nobody will know it.

@@ -126,6 +126,7 @@ void script_host_destroy(ScriptHost *host)
     }
     Heap *heap = host->config.heap;
     script_destroy(heap, host->system);
+    script_bound_destroy(host);
     script_parameters_destroy(host);
     script_manifest_destroy(host);
     heap_free(heap, host->bytes);
@@ -486,8 +487,8 @@ static void bind(ScriptHost *host, const char *path, uint64_t entity, Text param
     }
 }
 
-static void bind_place(ScriptHost *host, const PlaceBinding *binding, uint64_t net_id,
-                       const char *only)
+void script_host_bind(ScriptHost *host, const PlaceBinding *binding, uint64_t net_id,
+                      const char *only)
 {
     char path[SCRIPT_PATH_BYTES];
     if (binding->script_path.bytes == 0 || !copy_path(binding->script_path, path) ||
@@ -507,11 +508,14 @@ static void bind_places(ScriptHost *host, const char *only)
 {
     const Place *place = host->config.place;
     for (uint32_t i = 0; i < place->binding_count; i++) {
-        bind_place(host, &place->bindings[i], place->bindings[i].net_id, only);
+        script_host_bind(host, &place->bindings[i], place->bindings[i].net_id, only);
     }
     const uint64_t first = (uint64_t)scene_part_count(place->scene) + 1;
     for (uint32_t i = 0; i < place->entity_count; i++) {
-        bind_place(host, &place->entities[i].binding, first + i, only);
+        script_host_bind(host, &place->entities[i].binding, first + i, only);
+    }
+    if (only != NULL) {
+        script_bound_again(host, only);
     }
 }
 
@@ -658,6 +662,7 @@ void script_host_welcome(ScriptHost *host, Session *session)
 {
     if (host->system != NULL) {
         script_parameters_send(host, session);
+        script_bound_send(host, session);
         script_manifest_send(host, session);
         client_verdict_begin(host, session);
     }
@@ -771,6 +776,7 @@ static void feed(ScriptHost *host)
         }
     }
     authority_binds_clear(authority);
+    script_bound_run(host);
     authority_feed(authority, host->system);
 }
 
@@ -955,6 +961,7 @@ void script_host_hash(const ScriptHost *host, Hash64 *hash)
         hash_bytes(hash, host->signed_now.signature, sizeof host->signed_now.signature);
     }
     script_parameters_hash(host, hash);
+    script_bound_hash(host, hash);
     script_trial_hash(host, hash);
     script_sound_hash(host, hash);
 }

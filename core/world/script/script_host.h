@@ -4,6 +4,7 @@
 //   script_host.c        scripts come in, take over, run    transfer.c  runes and scene, in pieces
 //   script_manifest.c    what clients are told of them      remote.c    messages and calls
 //   script_parameters.c  parameters that changed            script_trial.c  is a new set good?
+//   script_bound.c       scripts of what a creator adds
 //   script_sound.c       what clients hear
 //   client_cost.c        what scripts cost on clients, as clients say
 //   client_verdict.c    which scripts clients have, as clients say
@@ -56,6 +57,11 @@ MUST_USE Status script_host_add(ScriptHost *host, const Entry *entry);       // 
 MUST_USE Status script_host_reload(ScriptHost *host, const Entry *entry);    // ENTRY_RELOAD
 MUST_USE Status script_parameters_add(ScriptHost *host, const Entry *entry); // ENTRY_PARAMETERS
 void script_host_unstage(ScriptHost *host);                                  // ENTRY_UNSTAGE
+// ENTRY_EDIT: something that was added has a script, which is bound in the next scripts phase.
+// STATUS_NOT_FOUND: this world has no such script for entities, nor will a reload bring it.
+// STATUS_LIMIT: there were SCRIPT_BOUND_MAX of them.
+MUST_USE Status script_bound_check(const ScriptHost *host, Text path);
+MUST_USE Status script_bound_add(ScriptHost *host, const PlaceBinding *binding);
 // The answer to a DataStore request. STATUS_NOT_FOUND: no script waits for it.
 MUST_USE Status script_host_stored(ScriptHost *host, const Entry *entry);
 

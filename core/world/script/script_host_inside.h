@@ -77,6 +77,7 @@ typedef struct ScriptTrial {
 } ScriptTrial;
 
 typedef struct VerdictList VerdictList;
+typedef struct BoundScript BoundScript; // script_bound.c
 typedef struct ScriptSounds ScriptSounds;
 
 struct ScriptHost {
@@ -100,6 +101,8 @@ struct ScriptHost {
     uint32_t reload_version;
     SignedManifest signed_now, signed_next;
     ScriptParameters parameters;
+    BoundScript *bound[SCRIPT_BOUND_MAX]; // heap, each of them
+    uint32_t bound_count;
     ScriptTrial trial;
     bool dead_told;
     uint64_t verify_failed, load_failed;
@@ -125,6 +128,11 @@ bool script_host_is_sent(const HostScript *script);
 // The script of that path after the staged ones are applied; NULL: none.
 const HostScript *script_host_after(const ScriptHost *host, Text path);
 
+// Binds the script of something that the place describes, if the entity is there; `only` that
+// script, or NULL.
+void script_host_bind(ScriptHost *host, const PlaceBinding *binding, uint64_t net_id,
+                      const char *only);
+
 // Sorts the first `count` numbers in host->order.
 void script_host_order(ScriptHost *host, uint32_t count,
                        bool (*is_after)(const HostScript *a, const HostScript *b));
@@ -139,6 +147,13 @@ void script_parameters_send(const ScriptHost *host, Session *session); // before
 Text script_parameters_of(const ScriptHost *host, uint64_t net_id, Text otherwise);
 Text script_parameters_of_prefab(const ScriptHost *host, uint32_t prefab, Text otherwise);
 void script_parameters_hash(const ScriptHost *host, Hash64 *hash);
+
+// --- script_bound.c -----------------------------------------------------------------------------
+void script_bound_destroy(ScriptHost *host);
+void script_bound_run(ScriptHost *host); // binds those that came since the last call
+void script_bound_again(ScriptHost *host, const char *path); // that script is there again
+void script_bound_send(const ScriptHost *host, Session *session);
+void script_bound_hash(const ScriptHost *host, Hash64 *hash);
 
 // --- script_trial.c -----------------------------------------------------------------------------
 void script_trial_begin(ScriptHost *host); // before the new scripts are loaded

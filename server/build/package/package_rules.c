@@ -522,6 +522,10 @@ Status package_name_check(const char *path, PackageKind *kind, char reason[WORKE
 {
     Status status = package_path_check(path, strlen(path), reason);
     status = status == STATUS_OK ? package_path_fits(path, reason) : status;
+    if (status == STATUS_OK && package_path_is_skipped(path)) {
+        return package_refuse(reason, path, strlen(path), RULE_NAME,
+                              "files of that name are left out of every place; take another name");
+    }
     return status == STATUS_OK ? package_kind_of(path, kind, reason) : status;
 }
 

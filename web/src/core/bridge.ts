@@ -887,8 +887,8 @@ export class CoreWorld {
         return done === 1;
     }
 
-    // Poses, looks and part data of anchored parts, and parts that are removed, while they are played.
-    // False: this cannot be done in place, and the world has to be made anew.
+    // What is changed, removed or added while it is played (local_host_edit). False: this cannot be done in place, and the
+    // world has to be made anew.
     edit(diff: { entities?: object[]; removed?: number[]; given?: object[]; lost?: object[]; created?: object[] }): boolean {
         const done = this.core.withText(JSON.stringify(diff), (at, bytes) =>
             this.raw.worldEdit(this.handle, at, bytes));

@@ -21,12 +21,9 @@ export class LocalLink implements ClientLink {
     private readonly name: string;
     private readonly report: (message: FromWorker) => void;
     readonly times = { ticks: 0, ms: 0 };
-    private readonly scripts: Set<string>; // whose change is a reload, and no new world
 
     // `before`: of the world that this one replaces; its player goes on here.
-    constructor(core: Core, world: CoreWorld, files: ReadonlyMap<string, Uint8Array>, name: string,
-        report: (message: FromWorker) => void, before?: LocalLink) {
-        this.scripts = new Set([...files.keys()].filter(isLua));
+    constructor(core: Core, world: CoreWorld, name: string, report: (message: FromWorker) => void, before?: LocalLink) {
         const resumeToken = before?.client.resumeToken() ?? '';
         this.client = core.createClient({
             name, playerId: name, scripts: true, visibleMax: 256, ...(resumeToken === '' ? {} : { resumeToken }),
@@ -96,14 +93,13 @@ export class LocalLink implements ClientLink {
         if (edit !== undefined) {
             return this.world.edit(edit);
         }
-        const isScripts = Object.keys(files).every((path) => this.scripts.has(path) && files[path] !== null);
+        const isScripts = Object.keys(files).every((path) => isLua(path) && files[path] !== null);
         return isScripts && !this.world.applyDiff({ files });
     }
 
     // Made anew from texts, in the same memory; the player comes back into it.
     applyTexts({ files = {} }: PlayDiff): void {
         this.world.applyDiff({ files });
-        Object.keys(files).filter(isLua).forEach((path) => this.scripts.add(path));
         this.client.disconnected();
         this.connect();
     }
@@ -112,7 +108,7 @@ export class LocalLink implements ClientLink {
     // whole. Throws, and this one goes on.
     remade(core: Core, { files, compiled }: { files: Map<string, Uint8Array>; compiled: Uint8Array }): [LocalLink, CoreWorld] {
         const world = core.createCompiledWorld(files, compiled, this.world);
-        const link = new LocalLink(core, world, files, this.name, this.report, this);
+        const link = new LocalLink(core, world, this.name, this.report, this);
         link.isPaused = this.isPaused;
         link.onLeave = this.onLeave;
         link.tickMs = this.tickMs;

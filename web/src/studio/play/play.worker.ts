@@ -123,7 +123,7 @@ async function start({ place, name, placeId, port }: Extract<ToPlay, { type: 'st
         return;
     }
     tell({ type: 'started', loadMs: performance.now() - startMs });
-    link = new LocalLink(core, world, files, name, (message) => screen?.postMessage(message));
+    link = new LocalLink(core, world, name, (message) => screen?.postMessage(message));
     link.isPaused = isPaused;
     link.onLeave = () => tell({ type: 'left' });
     listen(port);

@@ -162,6 +162,9 @@ class Run {
         }
         this.isBusy = true;
         try {
+            if (this.isMore && !this.isSceneOther) {
+                await this.applyScripts(); // first: something new may be bound to one that is new
+            }
             const edit = this.takeEdit();
             if (edit !== null && !isEmpty(edit)) {
                 this.bridge.applyDiff({ edit });
@@ -180,27 +183,35 @@ class Run {
         }
     }
 
-    // Scripts are exchanged in the running world; for everything else it is made anew.
-    private async applyWhole(): Promise<void> {
-        const isSceneOther = this.isSceneOther;
-        this.isMore = this.isSceneOther = false;
+    // Scripts that changed or came are exchanged in the running world; if more than scripts has changed, nothing is done.
+    private async applyScripts(): Promise<void> {
+        this.isMore = false;
         const files = await this.scripts.forWorld([]);
-        const scene = files.get('scene.json');
-        if (!isSceneOther && scene !== undefined) {
-            this.given.set('scene.json', scene); // the world has it already
-        }
-        const changed = difference(this.given, files);
-        if (Object.keys(changed).length === 0 || this.hasEnded) {
+        files.delete('scene.json');
+        const { 'scene.json': _, ...changed } = difference(this.given, files);
+        if (!Object.entries(changed).every(([path, text]) => isLua(path) && text !== null)) {
+            this.isMore = true;
             return;
         }
-        const isReload = Object.entries(changed).every(([path, text]) => isLua(path) && text !== null && this.given.has(path));
+        if (Object.keys(changed).length > 0 && !this.hasEnded) {
+            files.forEach((bytes, path) => this.given.set(path, bytes));
+            this.tables = this.scripts.lineTables;
+            this.bridge.applyDiff({ files: changed });
+        }
+        this.bridge.showAssets(assetList(this.document.placeId ?? '', this.document.files()));
+    }
+
+    // The world is made anew.
+    private async applyWhole(): Promise<void> {
+        this.isMore = this.isSceneOther = false;
+        const files = await this.scripts.forWorld([]);
+        if (this.hasEnded) {
+            return;
+        }
+        const changed = difference(this.given, files);
         this.give(files);
         this.tables = this.scripts.lineTables;
         this.bridge.showAssets(assetList(this.document.placeId ?? '', this.document.files()));
-        if (isReload) {
-            this.bridge.applyDiff({ files: changed });
-            return;
-        }
         const place = playPlace(this.document, files);
         // Made from texts: the world has not seen the scene's since it was made, only edits of it.
         this.bridge.applyDiff({ files: place.compiled === null ? { ...changed, 'scene.json': this.document.sceneJson() } : changed, place });

@@ -1,37 +1,54 @@
-// What was changed in a scene, if all of it can be done while the place is played (local_host_edit): poses,
-// looks and part data of anchored parts, attributes and tags, parts that were removed, and new anchored parts without a
-// script. For everything else the world is made anew. The world itself refuses what its scripts may already have looked for.
+// What was changed in a scene, if all of it can be done while the place is played (local_host_edit): poses, looks, part
+// data, attributes, tags, what was removed, and new parts, props and NPCs. What is otherwise in any other way (another
+// size, name, motion or script) goes and comes as a new one. For spawns, and for what another one names, the world is made
+// anew. The world itself refuses what its scripts may already have looked for.
 type Entity = Record<string, unknown> & { id: number };
+// With everything that it stands on, the lowest first.
+type Item = Entity | { entity: Entity; above: Entity[] };
 
 export interface SceneEdit {
-    entities: Entity[];
     removed: number[];
+    entities: Item[];
+    lost: Entity[]; // with those attributes and tags alone that are no more
+    created: Item[];
     given: Entity[]; // with those attributes and tags alone that are new or other than before
-    lost: Entity[]; // with those that are no more
-    created: Entity[];
 }
 
-const IN_PLACE = new Set(['transform', 'colour', 'transparency', 'material', 'visible', 'glow', 'texture', 'model',
-    'trigger', 'ghost', 'ladder', 'bounce', 'damage', 'conveyor']);
+const PARENTS_MAX = 32; // place_doc.h
+const LOOKS = new Set(['colour', 'transparency', 'material', 'visible', 'glow', 'texture', 'model']);
+const DATA = new Set(['trigger', 'ghost', 'ladder', 'bounce', 'damage', 'conveyor']);
+const WHERE = new Set(['transform', 'parent']);
 const DETAILS = new Set(['attributes', 'tags']);
-const CREATED = new Set([...IN_PLACE, ...DETAILS, 'id', 'type', 'name', 'shape', 'anchored']);
 const plain = new TextDecoder();
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-const isAnchored = ({ type, anchored, motion }: Entity): boolean =>
-    (type === undefined || type === 'part') && anchored !== false && motion === undefined;
+const typeOf = ({ type }: Entity): unknown => type ?? 'part';
+const isThing = (entity: Entity): boolean => ['part', 'prop', 'npc'].includes(typeOf(entity) as string);
+const isGroup = (entity: Entity): boolean => typeOf(entity) === 'group';
+// A part that stands still: it may be put elsewhere.
+const isStill = (entity: Entity): boolean => typeOf(entity) === 'part' && entity['anchored'] !== false &&
+    entity['motion'] === undefined && entity['serverOnly'] !== true;
 
 function differences(old: Entity, now: Entity): string[] {
     return [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((name) => !same(old[name], now[name]));
 }
 
-// Not stored, for everybody, and of no other entity: numbers, texts, truth values and vectors.
-const isPlain = (value: unknown): boolean => typeof value !== 'object' || Array.isArray(value);
-
 const attributesOf = ({ attributes }: Entity): Map<string, unknown> =>
     new Map(Object.entries((attributes ?? {}) as Record<string, unknown>));
 const tagsOf = ({ tags }: Entity): string[] => (tags ?? []) as string[];
+
+const isStored = (entity: Entity): boolean => [...attributesOf(entity).values()].some((value) =>
+    (value as { persistent?: boolean } | null)?.persistent === true);
+
+// The entities that its attributes name.
+function namedBy(entity: Entity): number[] {
+    return [...attributesOf(entity).values()].flatMap((value) => {
+        const inner = value as { value?: unknown; entity?: unknown } | null;
+        const id = ((inner?.value ?? inner) as { entity?: unknown } | null)?.entity;
+        return typeof id === 'number' ? [id] : [];
+    });
+}
 
 // What `a` has of attributes and tags and `b` has not so; null: nothing. `isLost`: what `b` has not at all.
 function details(a: Entity, b: Entity, isLost: boolean): Entity | null {
@@ -43,12 +60,22 @@ function details(a: Entity, b: Entity, isLost: boolean): Entity | null {
 
 export const isEmpty = (edit: SceneEdit): boolean => Object.values(edit).every((list: unknown[]) => list.length === 0);
 
+// What happens to each entity, before it is known where everything stands.
+interface Plan {
+    removed: Set<number>;
+    changed: Set<number>;
+    created: Set<number>;
+    moved: number[]; // with all that stands on them
+    details: [old: Entity, now: Entity][];
+}
+
 // The scene that is played, entity by entity: what was changed is compared with it in as much time as the change needs.
 // It is read when the first change comes.
 export class PlayedScene {
     private readonly text: Uint8Array;
     private entities: Map<number, Entity> | null = null;
-    private readonly children = new Map<number, number>(); // how many each one has
+    private readonly children = new Map<number, Set<number>>();
+    private readonly named = new Set<number>(); // by attributes of others, now or before
 
     constructor(text: Uint8Array) {
         this.text = text;
@@ -58,62 +85,123 @@ export class PlayedScene {
     // place, and this object is of no more use.
     edit(ids: Iterable<number>, gone: Iterable<number>, entityOf: (id: number) => Entity): SceneEdit | null {
         const known = this.entities ??= this.read();
-        const edit: SceneEdit = { entities: [], removed: [], given: [], lost: [], created: [] };
-        for (const id of gone) {
-            const old = known.get(id);
-            if (old === undefined || !isAnchored(old)) {
-                return null;
-            }
-            this.count(old, -1);
-            known.delete(id);
-            edit.removed.push(id);
-        }
-        for (const id of ids) {
-            const [old, now] = [known.get(id), entityOf(id)];
-            if (!(old === undefined ? this.create(now, edit) : this.change(old, now, edit))) {
-                return null;
-            }
-            known.set(id, now);
-        }
-        return edit;
+        const plan: Plan = { removed: new Set(), changed: new Set(), created: new Set(), moved: [], details: [] };
+        const nows = [...ids].map(entityOf);
+        const isDone = [...gone].every((id) => this.remove(known, id, plan)) &&
+            nows.every((now) => this.compare(known, now, plan));
+        nows.forEach((now) => namedBy(now).forEach((id) => this.named.add(id)));
+        return isDone && plan.moved.every((id) => this.carry(known, id, plan)) ? this.write(known, plan) : null;
     }
 
-    private create(now: Entity, edit: SceneEdit): boolean {
-        edit.created.push(now);
-        return isAnchored(now) && Object.keys(now).every((name) => CREATED.has(name)) && (this.children.get(now.id) ?? 0) === 0 &&
-            [...attributesOf(now).values()].every(isPlain);
+    private remove(known: Map<number, Entity>, id: number, plan: Plan): boolean {
+        const old = known.get(id);
+        if (old === undefined) {
+            return true; // it came and went since the last time
+        }
+        this.link(old, false);
+        known.delete(id);
+        if (isThing(old)) {
+            plan.removed.add(id);
+        }
+        return isThing(old) || isGroup(old);
     }
 
-    private change(old: Entity, now: Entity, edit: SceneEdit): boolean {
-        const changed = differences(old, now);
-        const looks = changed.filter((name) => !DETAILS.has(name));
-        const moves = looks.includes('transform') && (now['parent'] !== undefined || (this.children.get(now.id) ?? 0) > 0);
-        if (looks.some((name) => !IN_PLACE.has(name)) || (looks.length > 0 && (moves || !isAnchored(now)))) {
-            return false; // something else of it has changed
+    private compare(known: Map<number, Entity>, now: Entity, plan: Plan): boolean {
+        const old = known.get(now.id);
+        known.set(now.id, now);
+        if (old !== undefined) {
+            this.link(old, false);
         }
-        if (looks.length > 0) {
-            edit.entities.push(now);
+        this.link(now, true);
+        if (old !== undefined && same(old, now)) {
+            return true;
         }
-        const lists = [[edit.given, details(now, old, false)], [edit.lost, details(old, now, true)]] as const;
-        for (const [list, one] of lists) {
-            if (one !== null) {
-                list.push(one);
+        if (!isThing(now) || (old !== undefined && !isThing(old))) { // what is no group is a spawn
+            plan.moved.push(now.id);
+            return isGroup(now) && (old === undefined || isGroup(old));
+        }
+        if (old === undefined) {
+            plan.created.add(now.id);
+            return !this.named.has(now.id) && now['serverOnly'] !== true;
+        }
+        return this.change(old, now, plan);
+    }
+
+    private change(old: Entity, now: Entity, plan: Plan): boolean {
+        const names = differences(old, now).filter((name) => !DETAILS.has(name));
+        const mayChange = (name: string): boolean => LOOKS.has(name) || (DATA.has(name) && typeOf(now) === 'part') ||
+            (WHERE.has(name) && isStill(now));
+        if (names.some((name) => WHERE.has(name))) {
+            plan.moved.push(now.id);
+        }
+        if (!names.every(mayChange)) {
+            return this.replace(old, now, plan);
+        }
+        if (names.length > 0) {
+            plan.changed.add(now.id);
+        }
+        plan.details.push([old, now]);
+        return true;
+    }
+
+    // It would not be the same one for who names it, and what was stored of it would be lost.
+    private replace(old: Entity, now: Entity, plan: Plan): boolean {
+        plan.removed.add(now.id);
+        plan.created.add(now.id);
+        plan.changed.delete(now.id);
+        return !this.named.has(now.id) && !isStored(old) && !isStored(now) && old['serverOnly'] !== true && now['serverOnly'] !== true;
+    }
+
+    // What stands on something that moved.
+    private carry(known: Map<number, Entity>, id: number, plan: Plan): boolean {
+        return [...this.children.get(id) ?? []].every((child) => {
+            const now = known.get(child)!;
+            if (isStill(now) && !plan.created.has(child)) {
+                plan.changed.add(child);
+            } else if (!isGroup(now) && !plan.created.has(child) && (!isThing(now) || !this.replace(now, now, plan))) {
+                return false;
             }
+            return this.carry(known, child, plan);
+        });
+    }
+
+    private write(known: Map<number, Entity>, plan: Plan): SceneEdit | null {
+        const items = (ids: Set<number>): (Item | null)[] => [...ids].map((id) => this.item(known, known.get(id)!));
+        const [entities, created] = [items(plan.changed), items(plan.created)];
+        const kept = plan.details.filter(([{ id }]) => !plan.created.has(id));
+        const all = (isLost: boolean): Entity[] => kept.map(([old, now]) => isLost ? details(old, now, true) : details(now, old, false))
+            .filter((one) => one !== null);
+        return [...entities, ...created].includes(null) ? null : {
+            removed: [...plan.removed], entities: entities as Item[], lost: all(true), created: created as Item[], given: all(false),
+        };
+    }
+
+    private item(known: Map<number, Entity>, entity: Entity): Item | null {
+        const above: Entity[] = [];
+        for (let at: Entity | undefined = entity; at?.['parent'] !== undefined;) {
+            at = known.get(at['parent'] as number);
+            if (at === undefined || above.length === PARENTS_MAX) {
+                return null; // whoever compiles it says what is wrong
+            }
+            above.unshift({ id: at.id, ...(at['transform'] === undefined ? {} : { transform: at['transform'] }) });
         }
-        // One that was stored or not for everybody is made anew, even if its value is plain now.
-        return lists.every(([, one]) => one === null || [...attributesOf(one).keys()].every((name) =>
-            isPlain(attributesOf(old).get(name)) && isPlain(attributesOf(now).get(name))));
+        return above.length === 0 ? entity : { entity, above };
     }
 
     private read(): Map<number, Entity> {
         const { entities = [] } = JSON.parse(plain.decode(this.text)) as { entities?: Entity[] };
-        entities.forEach((entity) => this.count(entity, 1));
+        for (const entity of entities) {
+            this.link(entity, true);
+            namedBy(entity).forEach((id) => this.named.add(id));
+        }
         return new Map(entities.map((entity) => [entity.id, entity]));
     }
 
-    private count({ parent }: Entity, by: number): void {
-        if (typeof parent === 'number') {
-            this.children.set(parent, (this.children.get(parent) ?? 0) + by);
+    private link({ id, parent }: Entity, isThere: boolean): void {
+        if (typeof parent !== 'number') {
+            return;
         }
+        const children = this.children.get(parent) ?? new Set();
+        this.children.set(parent, isThere ? children.add(id) : (children.delete(id), children));
     }
 }
