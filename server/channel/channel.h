@@ -1,6 +1,7 @@
 // What the host and a world process say to each other. server/channel is linked by both, and
 // neither links the other: the host is outside the jail, the world process (server/shell) inside
-// it. Here are the messages, the statistics of a world (stats.h) and its journal (journal_replay.h).
+// it. Here are the messages, the statistics of a world (stats.h) and its journal
+// (journal_replay.h).
 //
 // The channel is a SOCK_SEQPACKET pair with messages in both directions; a long one is cut into
 // packets. Nothing blocks: what the other side does not read yet waits in a bounded queue.

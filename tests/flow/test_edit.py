@@ -682,7 +682,10 @@ def test_edit_shares(program, _places, folder):
         for ticket in (kept, last):
             Editor(desk.up, desk.place, None, ticket=ticket).close()
 
-        # A content that no file names yet costs a row too.
+        # A content that no file names yet costs a row too. What was renamed is a version first: it is
+        # in the file, and a list waits for whoever still holds the draft.
+        wait_until(lambda: desk.names()[1] == "a", "the new name is written")
+        good(ask(desk.up, "GET", f"/api/places/{desk.place}/draft", desk.ann))
         used = good(ask(desk.up, "GET", "/api/me/quota", desk.ann))
         for i in range(4):
             good(desk.upload(b"%d" % i))

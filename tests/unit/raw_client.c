@@ -146,7 +146,7 @@ int descriptors_open(void)
 
 bool descriptors_fall_to(int count)
 {
-    for (int i = 0; i < 200 && descriptors_open() > count; i++) {
+    for (int i = 0; i < WAIT_TURNS && descriptors_open() > count; i++) {
         usleep(10000);
     }
     return descriptors_open() <= count;

@@ -5,6 +5,7 @@
 #include "server/net/http.h"
 
 #define REPLY_BYTES (256u << 10)
+#define WAIT_TURNS  20000 // of a millisecond or more: patience on a busy machine, not a claim
 
 extern char reply[REPLY_BYTES + 1]; // the last answer, and a zero byte
 extern size_t reply_bytes;

@@ -310,7 +310,7 @@ static size_t count_stream(const HttpServer *server, const char *path)
 
 static bool streams_all_end(void)
 {
-    for (int i = 0; i < 200 && streams_ended != streams_begun; i++) {
+    for (int i = 0; i < WAIT_TURNS && streams_ended != streams_begun; i++) {
         usleep(10000);
     }
     return streams_ended == streams_begun;
@@ -992,7 +992,7 @@ TEST(connections_of_one_address_are_limited)
     close(clients[3]);
     close(clients[0]);
     int status = 0;
-    for (int i = 0; i < 100 && status != 200; i++) {
+    for (int i = 0; i < WAIT_TURNS && status != 200; i++) {
         usleep(10000);
         status = get(server, "/hello", "");
     }

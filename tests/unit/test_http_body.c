@@ -173,7 +173,7 @@ static WorkPool *create_pool(uint32_t threads, uint32_t queue_max)
 
 static bool cancelled_reach(uint32_t count)
 {
-    for (int i = 0; i < 500 && atomic_load(&cancelled) < count; i++) {
+    for (int i = 0; i < WAIT_TURNS && atomic_load(&cancelled) < count; i++) {
         usleep(10000);
     }
     return atomic_load(&cancelled) == count;
@@ -355,7 +355,7 @@ TEST(a_body_waits_for_the_disk)
     const int client = connect_to(server);
     send_text(client, "POST /body?pause=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
                       "10\r\n\r\n12345");
-    for (int i = 0; i < 500 && work_pool_stats(pool).running == 0; i++) {
+    for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).running == 0; i++) {
         usleep(1000);
     }
     CHECK_INT(get(server, "/hello", ""), 200);
@@ -382,7 +382,7 @@ TEST(a_client_that_leaves_while_its_body_waits)
         const int client = connect_to(server);
         send_text(client, "POST /body?pause=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
                           "10\r\n\r\n12345");
-        for (int wait = 0; wait < 500 && work_pool_stats(pool).running == 0; wait++) {
+        for (int wait = 0; wait < WAIT_TURNS && work_pool_stats(pool).running == 0; wait++) {
             usleep(1000);
         }
         const struct linger reset = {i % 2, 0};
@@ -413,7 +413,7 @@ TEST(stopping_while_bodies_wait)
             send_text(clients[i], "POST /body?pause=1 HTTP/1.1\r\nHost: localhost\r\n"
                                   "Content-Length: 10\r\n\r\n12345");
         }
-        for (int i = 0; i < 500 && work_pool_stats(pool).waiting < 4; i++) {
+        for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).waiting < 4; i++) {
             usleep(1000);
         }
         http_stop(server);

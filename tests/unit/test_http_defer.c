@@ -670,7 +670,7 @@ TEST(stopping_while_answers_come_from_everywhere)
             hammers[i].port = http_port(server);
             REQUIRE(pthread_create(&hammers[i].thread, NULL, hammer, &hammers[i]) == 0);
         }
-        for (int i = 0; i < 500 && atomic_load(&hammered) < 50; i++) {
+        for (int i = 0; i < WAIT_TURNS && atomic_load(&hammered) < 50; i++) {
             usleep(10000);
         }
         CHECK(atomic_load(&hammered) > 0);
@@ -681,7 +681,7 @@ TEST(stopping_while_answers_come_from_everywhere)
             atomic_store(&hammers[i].stop, true);
             pthread_join(hammers[i].thread, NULL);
         }
-        for (int i = 0; i < 500 && count_kept() > 0; i++) {
+        for (int i = 0; i < WAIT_TURNS && count_kept() > 0; i++) {
             usleep(1000);
         }
         atomic_store(&stop_completing, true);
@@ -824,7 +824,7 @@ TEST(a_route_that_blocks_is_answered_from_the_pool)
     CHECK_TEXT(reply_body(), "");
     CHECK(reply_has("Content-Length: 9\r\n"));
     CHECK_INT(ask(server, "POST /echo/x HTTP/1.1\r\nContent-Length: 9999999\r\n", ""), 413);
-    for (int i = 0; i < 500 && work_pool_stats(pool).done < 3; i++) {
+    for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).done < 3; i++) {
         usleep(1000); // it is counted after the answer
     }
     CHECK_INT(work_pool_stats(pool).done, 3);
@@ -845,11 +845,11 @@ TEST(a_full_pool_says_later)
     for (uint32_t i = 0; i < 3; i++) {
         clients[i] = connect_to(server);
         send_text(clients[i], "GET /gate HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
-        for (int wait = 0; wait < 500 && i == 0 && atomic_load(&blocked) == 0; wait++) {
+        for (int wait = 0; wait < WAIT_TURNS && i == 0 && atomic_load(&blocked) == 0; wait++) {
             usleep(1000);
         }
     }
-    for (int i = 0; i < 500 && work_pool_stats(pool).waiting < 2; i++) {
+    for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).waiting < 2; i++) {
         usleep(1000);
     }
     CHECK_INT(get(server, "/gate", ""), 503);
@@ -890,7 +890,7 @@ TEST(a_pool_that_ends_answers_what_waits)
         clients[i] = connect_to(server);
         send_text(clients[i], "GET /gate HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     }
-    for (int i = 0; i < 500 && work_pool_stats(pool).waiting < 2; i++) {
+    for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).waiting < 2; i++) {
         usleep(1000);
     }
     http_stop(server);

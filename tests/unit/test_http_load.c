@@ -216,11 +216,11 @@ TEST(a_full_pool)
     REQUIRE(quiet != NULL && loaded != NULL);
     for (uint32_t i = 0; i < 34; i++) { // two run before the others come, or the queue overflows
         add_client(loaded, "GET /gate HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        for (int j = 0; i == 1 && j < 500 && work_pool_stats(pool).running < 2; j++) {
+        for (int j = 0; i == 1 && j < WAIT_TURNS && work_pool_stats(pool).running < 2; j++) {
             usleep(10000);
         }
     }
-    for (int i = 0; i < 500 && work_pool_stats(pool).waiting < 32; i++) {
+    for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).waiting < 32; i++) {
         usleep(10000);
     }
     CHECK_INT(get(loaded, "/gate", ""), 503);
