@@ -646,7 +646,9 @@ AccountResult account_sign_in_code(Control *control, const char *name, const cha
     if (status == STATUS_OK) {
         status = store_account_find(control->config.store, pupil.account_id, &account);
     }
+    // Who leads others has a password: the teacher has seen the code.
     if (status == STATUS_NOT_FOUND ||
+        (status == STATUS_OK && (account.roles & (ROLE_TEACHER | ROLE_OPERATOR)) != 0) ||
         (status == STATUS_OK && name[0] != '\0' && strcasecmp(name, account.name) != 0)) {
         return ACCOUNT_WRONG;
     }

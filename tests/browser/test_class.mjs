@@ -144,6 +144,8 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
     assert.ok(await page.locator('.codes h3').evaluate((heading) => heading === document.activeElement &&
         heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight), 'the codes, shown once, are in sight');
+    const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
+    assert.ok(await asks(), 'who leaves the page without the codes is asked');
     const [sheet] = await Promise.all([context.waitForEvent('page'), page.click('text=Print the cards')]);
     await sheet.waitForSelector('li code');
     assert.deepEqual(await sheet.locator('li code').allTextContents(), codes);
@@ -152,6 +154,7 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
         document.styleSheets[0].cssRules.length > 0));
     await picture(sheet, { path: join(screens, 'class_cards.png') });
     await sheet.close();
+    await until('printed, they may be left', async () => !await asks());
     await page.click('text=Done');
 });
 

@@ -564,6 +564,17 @@ def test_classes_cards(program, _places, folder):
         check(ask(up, "POST", "/login", None, {"code": codes[0]})[0] == 401, "an old code signs in")
         check(up.who(anna) is None and up.who(sign_in(up, fresh[0])), "the sign-in ended")
         check(len(audit(up, boss, "reset codes")) == 1, "audit")
+        # Whom an operator lets run the server is nobody's pupil: no code leads to that role, and no teacher deletes it.
+        good(ask(up, "POST", f"/api/accounts/{pupils[1]['username']}/roles", boss, {"roles": "operator"}))
+        signs = sorted(ask(up, "POST", "/login", None, {"code": code})[0] for code in fresh)
+        check(signs == [200, 200, 401], f"the code of an operator signs in: {signs}")
+        ben = f"/api/classes/{made}/pupils/{pupils[1]['account']}"
+        check(ask(up, "POST", f"{ben}/code", kim)[0] == 403, "a teacher becomes operator")
+        check(ask(up, "DELETE", f"{ben}?accounts=delete", kim)[0] == 403, "a teacher deletes an operator")
+        _, _, page = ask(up, "POST", at, kim, {"renew": True})
+        check(page.count(b"<code>") == 2, "a card of an operator")
+        good(ask(up, "DELETE", f"/api/classes/{made}?accounts=delete", kim))
+        check(ask(up, "GET", f"/admin/users/{pupils[1]['username']}", boss)[0] == 200, "deleted with the class")
         empty = good(ask(up, "POST", "/api/classes", kim, {"name": "none"}))["class_id"]
         check(ask(up, "POST", f"/api/classes/{empty}/cards", kim, {"renew": True})[0] == 409, "no pupils")
         up.stop()

@@ -289,6 +289,13 @@ def test_site_names(program, places, folder):
                   "what everybody sees")
         report = site.good("GET", "/admin/reports", None, "operator")["reports"][0]
         check(report["place_title"] == "Open den", report)
+        # Who is banned changes nothing that others read, and makes nothing that could.
+        site.good("POST", "/admin/ban", {"account": "player", "reason": "loud"}, "operator")
+        for path, body in (("/api/account", {"shown_name": "New"}), ("/api/account/tokens", {"name": "t", "scope": "play"})):
+            status, _, text = site.raw("POST", path, json.dumps(body).encode(), who="player")
+            check(status == 403 and b'"banned"' in text, f"{path}: {status} {text}")
+        check(site.raw("GET", "/api/account/export", who="player")[0] == 200, "what is theirs")
+        site.good("DELETE", "/admin/ban?account=player", None, "operator")
         jobs = site.good("GET", "/admin/jobs", None, "operator")["jobs"]
         check({job["about"]["name"] for job in jobs} == {"creator"}, jobs)
         for who, wanted in (("pupil", (True, False)), ("player", (False, True)), ("guest", (False, False))):

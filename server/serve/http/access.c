@@ -323,8 +323,12 @@ static bool refuse_banned(const Serve *serve, const HttpRoute *route, HttpReques
                           HttpResponse *response, const Identity *who)
 {
     StoreBan ban;
+    // Others read the shown name, and tokens are for programs that change something.
+    const bool is_for_others =
+        strcmp(route->method, "POST") == 0 && (strcmp(route->path, "/api/account") == 0 ||
+                                               strcmp(route->path, "/api/account/tokens") == 0);
     // Signing in and out, and joining, which asks about bans itself, stand outside /api/.
-    const bool is_own = route->access == ACCESS_SELF ||
+    const bool is_own = (route->access == ACCESS_SELF && !is_for_others) ||
                         (route->access == ACCESS_ANYONE && strncmp(route->path, "/api/", 5) != 0);
     const bool is_checked = strcmp(route->method, "GET") != 0 && !is_own;
     if (who == NULL || !is_checked ||

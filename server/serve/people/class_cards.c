@@ -139,7 +139,8 @@ static bool put_new_codes(Cards *cards, HttpRequest *request, HttpResponse *resp
     }
     for (uint32_t i = 0; i < count; i++) {
         ClassPupil pupil;
-        if (account_reset_pupil(serve->control, cards->class->class_id, pupils[i].account_id,
+        if (!class_pupil_leads(serve, pupils[i].account_id) &&
+            account_reset_pupil(serve->control, cards->class->class_id, pupils[i].account_id,
                                 &pupil) == ACCOUNT_OK) {
             serve_kick_soon(serve, pupils[i].account_id, CODE_CHANGED);
             put_card(cards, &pupil);

@@ -32,7 +32,7 @@ void serve_person_export_other(void *user, HttpRequest *request, HttpResponse *r
 #define SERVE_EXPORTED                                                                             \
     "account:array sign_ins:array identities:array bans:array presence:array checkpoints:array "                    \
     "characters:array active_characters:array worlds:array invited_to:array "                      \
-    "packages:array teams:array drafts:array edits:array classes:array pupil_of:array favourites:array votes:array "                        \
+    "packages:array teams:array drafts:array edits:array classes:array pupil_of:array called_in_classes:array favourites:array votes:array " \
     "offers:array play_times:array teaches:array handouts:array played:array reports:array said:array chat_rule:array blocks:array "                          \
     "audit:array datastore:array datastore_values:array"
 

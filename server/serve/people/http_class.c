@@ -350,6 +350,24 @@ static bool read_accounts(HttpRequest *request, HttpResponse *response, bool *de
     return false;
 }
 
+bool class_pupil_leads(Serve *serve, uint64_t account)
+{
+    StoreAccount row;
+    return store_account_find(serve->store, account, &row) != STATUS_OK ||
+           (row.roles & (ROLE_TEACHER | ROLE_OPERATOR)) != 0;
+}
+
+static bool refuse_leading(Serve *serve, HttpRequest *request, HttpResponse *response,
+                           uint64_t account)
+{
+    const bool leads = class_pupil_leads(serve, account);
+    if (leads) {
+        http_fail(request, response, 403, "denied",
+                  "this account may lead classes or run the server, so only an operator does that");
+    }
+    return leads;
+}
+
 static AccountResult remove_pupil(Serve *serve, const char *class_id, uint64_t account,
                                   bool deletes)
 {
@@ -378,7 +396,8 @@ void serve_delete_class(void *user, HttpRequest *request, HttpResponse *response
                                    : NULL;
     AccountResult result = ACCOUNT_OK;
     for (uint32_t i = 0; pupils != NULL && i < count && result == ACCOUNT_OK; i++) {
-        result = remove_pupil(serve, class.class_id, pupils[i].account_id, deletes);
+        result = remove_pupil(serve, class.class_id, pupils[i].account_id,
+                              deletes && !class_pupil_leads(serve, pupils[i].account_id));
     }
     Status status = result == ACCOUNT_OK ? STATUS_OK : STATUS_BLOCKED;
     if (pupils != NULL && status == STATUS_OK) {
@@ -512,7 +531,8 @@ void serve_delete_pupil(void *user, HttpRequest *request, HttpResponse *response
     char detail[32];
     if (!class_enter(serve, request, response, &class) ||
         !read_accounts(request, response, &deletes) ||
-        !find_pupil(serve, request, response, class.class_id, &account)) {
+        !find_pupil(serve, request, response, class.class_id, &account) ||
+        (deletes && refuse_leading(serve, request, response, account))) {
         return;
     }
     snprintf(detail, sizeof detail, "%" PRIu64 "%s", account, deletes ? " account" : "");
@@ -539,7 +559,8 @@ void serve_post_pupil_code(void *user, HttpRequest *request, HttpResponse *respo
     ClassPupil pupil;
     char detail[32];
     if (!class_enter(serve, request, response, &class) ||
-        !find_pupil(serve, request, response, class.class_id, &account)) {
+        !find_pupil(serve, request, response, class.class_id, &account) ||
+        refuse_leading(serve, request, response, account)) {
         return;
     }
     snprintf(detail, sizeof detail, "%" PRIu64, account);

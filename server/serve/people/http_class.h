@@ -35,6 +35,9 @@ void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *resp
 
 // --- for the files of classes -------------------------------------------------------------------
 
+// Has the pupil a role by which others are led? An operator gave it. No teacher may then sign in as
+// them by a new code, or delete them. Also true if that cannot be read.
+bool class_pupil_leads(Serve *serve, uint64_t account);
 // The class that the path names, for who may lead it. False: the response says why not (404).
 bool class_enter(Serve *serve, HttpRequest *request, HttpResponse *response, StoreClass *out);
 // Also for its pupils.

@@ -81,7 +81,15 @@ function Codes({ classId, pupils, done }: {
 }): JSX.Element {
     const { said, busy, act } = useAction();
     const heading = useRef<HTMLHeadingElement>(null);
+    const [printed, setPrinted] = useState<Coded[] | null>(null);
     useEffect(() => heading.current?.focus(), [pupils]);
+    useEffect(() => { // nobody can show them again
+        const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+        if (printed !== pupils) {
+            addEventListener('beforeunload', warn);
+        }
+        return () => removeEventListener('beforeunload', warn);
+    }, [pupils, printed]);
     return (
         <div class="notice codes" role="region" aria-label={words.codes}>
             <h3 tabIndex={-1} ref={heading}>{words.codes}</h3>
@@ -89,6 +97,7 @@ function Codes({ classId, pupils, done }: {
             <div class="ways">
                 <button type="button" class="button" disabled={busy} onClick={() => act(async () => {
                     await printCards(classId, { codes: pupils.map((pupil) => pupil.code) });
+                    setPrinted(pupils);
                     return '';
                 })}>{words.printCards}</button>
                 <button type="button" class="button quiet" onClick={done}>{words.done}</button>
