@@ -12,8 +12,8 @@ _Static_assert(sizeof((StoreBan){0}).reason <= HOST_REASON_BYTES, "a reason fits
 Ticket host_people_ticket(const Identity *who)
 {
     Ticket ticket = {.account = who->account};
-    // The name of an account looks like nobody else's and is not changed while somebody is muted; what
-    // characters are called has no such rules.
+    // The name of an account looks like nobody else's and is not changed while somebody is muted;
+    // what characters are called has no such rules.
     ticket.flags = TICKET_FIXED_NAME | (who->is_guest ? TICKET_GUEST : 0) |
                    ((who->roles & ROLE_OPERATOR) != 0 ? TICKET_OPERATOR : 0);
     memcpy(ticket.name, who->shown_name, sizeof ticket.name);

@@ -153,9 +153,10 @@ static void print_next(const Serve *serve, const char *address, unsigned port)
         printf("  pages    there are none: run `make build`, or say --web DIR\n");
     } else {
         // By the place, so that friends who open it meet in one world.
-        diagnostic_print(stdout,
-                         "  play     open %splace/%s in a browser, and for a second player in a private window",
-                         link, serve->default_place);
+        diagnostic_print(
+            stdout,
+            "  play     open %splace/%s in a browser, and for a second player in a private window",
+            link, serve->default_place);
         diagnostic_print(
             stdout, "  create   open %screate in a browser; or, in a folder of your own:", link);
     }

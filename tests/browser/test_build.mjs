@@ -118,7 +118,7 @@ test('they fight, see scores, and chat',
         }
         return /⚔ ~?Bo/.test(await page.locator('.feed').textContent()) ||
             /Ada\s*[1-9]/.test(await page.locator('#board').textContent());
-    }, 30_000);
+    });
     await page.mouse.up();
     assert.ok(hurt.size > 0, 'his health was seen above his head');
     await until('both see the score', async () =>

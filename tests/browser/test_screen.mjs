@@ -478,6 +478,7 @@ async function useMenu(ada) {
     await page.getByRole('button', { name: 'Invite others' }).press('Enter');
     const link = await page.getByLabel('Link').inputValue();
     assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/play\/\w+$/);
+    await page.getByText('This address works on this computer only.').waitFor();
     await page.evaluate(() => {
         navigator.clipboard.writeText = (text) => {
             window.copied = text;

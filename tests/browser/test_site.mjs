@@ -162,11 +162,11 @@ test('a room is joined by its code, and a wrong code is said at its field', asyn
     await page.waitForSelector('#room-code');
     await page.click('.code button');
     await page.waitForSelector('#room-said.wrong:has-text("Type the code")');
-    await page.fill('#room-code', 'nowhere');
+    await page.fill('#room-code', 'no-whe re');
     await page.press('#room-code', 'Enter');
     await until('it says so', async () =>
         /no room NOWHERE/.test(await page.textContent('#room-said')));
-    assert.equal(await page.inputValue('#room-code'), 'nowhere', 'what was typed stays');
+    assert.equal(await page.inputValue('#room-code'), 'no-whe re', 'what was typed stays');
     assert.equal(await page.getAttribute('#room-code', 'aria-invalid'), 'true');
     await context.close();
 });

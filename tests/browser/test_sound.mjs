@@ -12,22 +12,28 @@ import { Player, World, closeBrowser, until } from './support.mjs';
 const [, , place, screens] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-sound-'));
 const RATE = 22050;
+const WIDE_SECONDS = 200;
 
 // One second of a tone, as 16-bit WAV.
 function wav(hertz) {
     const data = new Int16Array(RATE);
     data.forEach((_, i) => { data[i] = 20000 * Math.sin(2 * Math.PI * hertz * i / RATE); });
+    return wavOf(data, 1, RATE);
+}
+
+function wavOf(data, channels, rate) {
     const head = Buffer.alloc(44);
     head.write('RIFF', 0);
     head.writeUInt32LE(36 + data.byteLength, 4);
     head.write('WAVEfmt ', 8);
     head.writeUInt32LE(16, 16);
     head.writeUInt16LE(1, 20);
-    head.writeUInt16LE(1, 22);
-    head.writeUInt32LE(RATE, 24);
-    head.writeUInt32LE(RATE * 2, 28);
-    head.writeUInt16LE(2, 32);
-    head.writeUInt16LE(16, 34);
+    head.writeUInt16LE(channels, 22);
+    head.writeUInt32LE(rate, 24);
+    const bytes = data.BYTES_PER_ELEMENT;
+    head.writeUInt32LE(rate * channels * bytes, 28);
+    head.writeUInt16LE(channels * bytes, 32);
+    head.writeUInt16LE(bytes * 8, 34);
     head.write('data', 36);
     head.writeUInt32LE(data.byteLength, 40);
     return Buffer.concat([head, Buffer.from(data.buffer)]);
@@ -44,6 +50,8 @@ Chat.Received:Connect(function(player, text)
     elseif text == "stop" then
         hums[1]:Stop()
         Sound.Music()
+    elseif text == "wide" then
+        Sound.Play("wide")
     elseif text == "wrong" then
         Sound.Play("tonne")
     elseif text == "document" then
@@ -62,6 +70,8 @@ before(async () => {
     for (const [name, hertz] of [['tone', 441], ['calm', 220], ['shoot', 600], ['far', 300]]) {
         writeFileSync(join(path, `assets/sound/${name}.wav`), wav(hertz));
     }
+    // One byte for each sample of its eight channels: decoded it would be eleven times as large.
+    writeFileSync(join(path, 'assets/sound/wide.wav'), wavOf(new Uint8Array(WIDE_SECONDS * 8 * 8000), 8, 8000));
     mkdirSync(join(path, 'ServerScriptService'), { recursive: true });
     writeFileSync(join(path, 'ServerScriptService/Band.lua'), SCRIPT);
     world = await World.start(path);
@@ -181,6 +191,13 @@ test('voices are bounded: the loudest and newest are heard', async () => {
     assert.ok(equal.voices.every(({ key }) => Number(key) >= 28), 'the newest');
 });
 
+test('what plays at once has a bounded size, too', async () => {
+    // A second of a tone has 176,400 bytes here: there is room for one of two, however often it plays.
+    const { voices } = await render("stage.bytesMax = 200_000, stage.play('a', voice({})).then(() => " +
+        "stage.play('b', voice({ name: 'calm' }))).then(() => stage.play('c', voice({})))");
+    assert.deepEqual(voices.map(({ key }) => key), ['a', 'c']);
+});
+
 const heard = () => player.page.evaluate(() => window.sandlot.sounds.inspect());
 
 async function say(text) {
@@ -213,6 +230,9 @@ test('sounds of the server play with the first key, follow, change and stop', as
     await say('wrong');
     await until('its creator is told', async () => (await player.inspect()).faults
         .some(({ message }) => message.includes('tonne') && message.includes('sound/tone.wav')));
+    await say('wide');
+    await until('its creator is told that it is too large', async () => (await player.inspect()).faults
+        .some(({ message }) => /200 seconds with 8 channels need too much memory/.test(message)));
     await say('stop');
     await until('silence', async () => {
         const { voices, music } = await heard();

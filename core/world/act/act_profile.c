@@ -108,8 +108,8 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
         event.team = (Text){player->team.data, player->team.bytes};
     }
     if (profile != NULL) {
-        // A guest's name shows that it is a guest, and an account's looks like nobody else's, whatever
-        // their characters are called.
+        // A guest's name shows that it is a guest, and an account's looks like nobody else's,
+        // whatever their characters are called.
         event.name = about->guest || about->fixed_name ? event.name : profile->name;
         event.body = profile->body;
         event.colour_skin = profile->colour_skin;

@@ -181,8 +181,7 @@ static void check_standing(Net *net, const NetClient *client)
         world_tick(net) < watch->input_tick + ticks_of(net, STANDS_AFTER_MS)) {
         return;
     }
-    if (client->connection == 0 ||
-        !world_player(net->world, client->connection, &player, &body)) {
+    if (client->connection == 0 || !world_player(net->world, client->connection, &player, &body)) {
         body = watch->entity; // 0: there was none
     }
     Sim *sim = world_sim(net->world);

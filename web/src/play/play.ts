@@ -557,6 +557,9 @@ export class PlayPage {
                 this.chat.hear(payload);
                 break;
             case 'session.error':
+                if (payload.fatal === true) {
+                    break; // the screen says why the session has ended
+                }
                 this.refused(String(payload.code), sentence(String(payload.message)));
                 break;
         }

@@ -6,7 +6,10 @@ import { isMade, makeSound } from './sound_made.ts';
 export const BUFFER_BYTES_MAX = 96 * 1024 * 1024;
 const LONG_SECONDS = 60;
 const SECONDS_MAX = 300;
+export const DECODED_BYTES_MAX = 128 * 1024 * 1024; // five minutes in stereo; while it is decoded
 const LONG_RATE = 22050;
+
+const LARGE_BYTES = 16 * 1024 * 1024;
 
 export interface SoundFile {
     seconds: number;
@@ -23,11 +26,28 @@ interface Kept {
     bytes: number; // 0 until it is decoded
 }
 
+// What the head of a file says, and otherwise what most files have.
+export function soundFormat(file: Uint8Array): { channels: number; rate: number } {
+    const head = String.fromCharCode(...file.subarray(0, 256));
+    const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+    const at = (mark: string, more: number): number => head.includes(mark) && head.indexOf(mark) + more + 4 <= head.length
+        ? head.indexOf(mark) + more : -1;
+    const [opus, vorbis, wav] = [at('OpusHead', 9), at('\x01vorbis', 11), at('fmt ', 10)];
+    return opus >= 0 ? { channels: view.getUint8(opus), rate: 48000 }
+        : vorbis >= 0 ? { channels: view.getUint8(vorbis), rate: view.getUint32(vorbis + 1, true) }
+        : wav >= 0 ? { channels: view.getUint16(wav, true), rate: view.getUint32(wav + 2, true) }
+        : { channels: 2, rate: 48000 };
+}
+
+export const bufferBytes = ({ length, numberOfChannels }: AudioBuffer): number =>
+    length * numberOfChannels * 4;
+
 export class SoundBuffers {
     bytes = 0;
     private readonly files: SoundFiles;
     private readonly kept = new Map<string, Kept>(); // the oldest use first
     private readonly bytesMax: number;
+    private decoding: Promise<unknown> = Promise.resolve(); // of large ones: one after another
 
     constructor(files: SoundFiles, bytesMax = BUFFER_BYTES_MAX) {
         this.files = files;
@@ -55,7 +75,7 @@ export class SoundBuffers {
             if (buffer === null) {
                 this.kept.delete(name); // the list of files may come later
             } else {
-                kept.bytes = buffer.length * buffer.numberOfChannels * 4;
+                kept.bytes = bufferBytes(buffer);
                 this.bytes += kept.bytes;
                 this.makeRoom(name);
             }
@@ -98,8 +118,21 @@ export class SoundBuffers {
         }
         const decoder = file.seconds > LONG_SECONDS ? new OfflineAudioContext(1, 1, LONG_RATE) : context;
         try {
-            const { buffer } = await file.bytes();
-            return await decoder.decodeAudioData(buffer);
+            const bytes = await file.bytes();
+            const { channels, rate } = soundFormat(bytes);
+            const decoded = file.seconds * channels * Math.max(rate, decoder.sampleRate) * 4;
+            if (decoded > DECODED_BYTES_MAX) {
+                this.files.fail(name, laterWords.sound.tooLarge(channels, Math.round(file.seconds)));
+                return null;
+            }
+            const decode = (): Promise<AudioBuffer> => decoder.decodeAudioData(bytes.buffer);
+            if (decoded < LARGE_BYTES) {
+                return await decode();
+            }
+            const before = this.decoding;
+            const buffer = before.then(decode);
+            this.decoding = buffer.catch(() => undefined);
+            return await buffer;
         } catch (error) {
             this.files.fail(name, laterWords.sound.undecodable(String(error)));
             return null;

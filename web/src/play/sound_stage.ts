@@ -6,10 +6,11 @@
 // when there are more sounds than voices. Loops and music are what should be heard now (`setLoops`,
 // `setMusic`); which of the loops have a voice is chosen anew with each update.
 import type { Triple } from '../core/bridge.ts';
-import type { SoundBuffers } from './sound_buffers.ts';
+import { bufferBytes, type SoundBuffers } from './sound_buffers.ts';
 
 export const VOICES_MAX = 32;
 export const LOOP_VOICES_MAX = 16; // of those
+const PLAYING_BYTES_MAX = 128 * 1024 * 1024; // of sounds that are heard at once, decoded
 export const HEARING_M = 64; // SOUND_HEARING_M: a world sends nothing from farther away
 const NEAR_M = 3; // within it a sound is as loud as it is
 const LATE_SECONDS = 1.5; // a sound that was fetched for so long is over
@@ -61,6 +62,7 @@ const distance = (a: Triple, b: Triple): number => Math.hypot(a[0] - b[0], a[1] 
 export class SoundStage {
     readonly context: BaseAudioContext;
     panning: PanningModelType = 'HRTF';
+    bytesMax = PLAYING_BYTES_MAX;
     private readonly buffers: SoundBuffers;
     private readonly master: GainNode;
     private readonly groups: Record<SoundGroup, GainNode>;
@@ -148,7 +150,7 @@ export class SoundStage {
         this.starting.add(key);
         const buffer = await this.buffers.get(this.context, voice.name);
         const isWanted = this.starting.delete(key);
-        if (buffer !== null && isWanted && this.context.currentTime - begun < LATE_SECONDS &&
+        if (buffer !== null && this.hasMemory(buffer) && isWanted && this.context.currentTime - begun < LATE_SECONDS &&
             this.loudness(voice) > 0) {
             this.begin(key, voice, buffer);
         }
@@ -205,7 +207,7 @@ export class SoundStage {
         this.starting.add(key);
         const buffer = await this.buffers.get(this.context, voice.name);
         const now = this.loops.get(key);
-        if (buffer === null) {
+        if (buffer === null || !this.hasMemory(buffer)) {
             // It stays among the starting ones: it is not asked for again with each picture.
             return;
         }
@@ -303,6 +305,12 @@ export class SoundStage {
         };
         source.start();
         this.playing.set(key, playing);
+    }
+
+    // What plays stays in memory even if the buffers have forgotten it.
+    private hasMemory(buffer: AudioBuffer): boolean {
+        const all = new Set([...this.playing.values()].map(({ source }) => source.buffer).filter((each) => each !== null));
+        return [...all.add(buffer)].reduce((sum, each) => sum + bufferBytes(each), 0) <= this.bytesMax;
     }
 
     // The weakest, and of equal ones the oldest, makes room; a loop never does. False: the new one would

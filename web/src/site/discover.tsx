@@ -43,7 +43,7 @@ function JoinByCode(): JSX.Element {
     const [said, setSaid] = useState('');
     const join = async (event: Event): Promise<void> => {
         event.preventDefault();
-        const wanted = code.trim().toUpperCase();
+        const wanted = code.replace(/[\s-]/g, '').toUpperCase();
         if (wanted === '') {
             setSaid(words.discover.codeNeeded);
             document.getElementById('room-code')?.focus();

@@ -171,6 +171,9 @@ export class Gate {
         this.account.hidden = false;
         this.signedIn = session.signed_in;
         this.who.hidden = session.signed_in;
+        if (session.signed_in && document.activeElement === document.body) {
+            element('enter', HTMLButtonElement).focus(); // the name had it, and is not asked for
+        }
         if (session.signed_in) {
             this.intro.textContent = words.gate.youAre(session.shown_name ?? '');
             this.account.textContent = session.is_guest === true

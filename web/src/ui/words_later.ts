@@ -6,6 +6,8 @@ const counted = (count: number, what: string): string =>
     `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const english = {
+    thisComputer: 'This address works on this computer only. For friends on others, open the page by the ' +
+        'server’s address in the network.',
     overlay: {
         graph: (count: number, median: number, worst: number) => `The last ${count} pictures: ` +
             `half took less than ${median.toFixed(0)} ms, the longest ${worst.toFixed(0)} ms`,
@@ -70,6 +72,8 @@ const english = {
         captionsOn: 'Captions: sounds as text',
         tooLong: (seconds: number, most: number) =>
             `it lasts ${seconds} seconds; the page plays sounds of at most ${most}.`,
+        tooLarge: (channels: number, seconds: number) =>
+            `${seconds} seconds with ${channels} channels need too much memory. Save it with two channels.`,
         undecodable: (why: string) => `this browser cannot play it (${why}). OGG with Vorbis and ` +
             'WAV are played almost everywhere.',
     },

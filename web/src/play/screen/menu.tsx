@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Place } from '../../core/bridge.ts';
+import { isDevelopment } from '../../ui/faults.ts';
 import { Button, Choice, Dialog, Slider, Toggle } from '../../ui/parts.tsx';
 import { LANGUAGES, words, type Language } from '../../ui/words.ts';
 import { laterWords } from '../../ui/words_later.ts';
@@ -236,6 +237,7 @@ function InvitePage({ room, onBack }: { room: string; onBack: () => void }): JSX
                 <label for={id}>{words.menu.inviteLink}</label>
                 <input ref={field} id={id} type="text" readOnly value={link} />
             </div>
+            {isDevelopment() && <p class="note">{laterWords.thisComputer}</p>}
             <Button onClick={() => void copy()}>{words.menu.copy}</Button>
             <p class="note" role="status">{said}</p>
             <Button quiet onClick={onBack}>{words.menu.back}</Button>

@@ -3,7 +3,7 @@
 // ahead at full tilt goes on after the thumb has left it for a button.
 import { useSignal } from '@preact/signals';
 import type { JSX, TargetedPointerEvent } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Place } from '../../core/bridge.ts';
 import { words } from '../../ui/words.ts';
@@ -137,6 +137,20 @@ export function TouchControls({ controls, place, build, onDig, onTouch }: {
     const isBuilding = build?.isOpen.value === true;
     const isMore = useSignal(false);
     useEffect(() => () => controls.touch.release(), []);
+    // What scripts show at the bottom stands above the buttons, however many lines they take (touch.css).
+    const buttons = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => {
+        const root = document.documentElement;
+        const watch = new ResizeObserver(() =>
+            root.style.setProperty('--buttons', `${buttons.current?.offsetHeight ?? 0}px`));
+        if (buttons.current !== null) {
+            watch.observe(buttons.current);
+        }
+        return () => {
+            watch.disconnect();
+            root.style.removeProperty('--buttons');
+        };
+    }, []);
     const turn = (x: number, y: number): void => {
         if (controls.active) {
             controls.drag(x, y);
@@ -165,7 +179,7 @@ export function TouchControls({ controls, place, build, onDig, onTouch }: {
         <div class={`touch ${settings.value.touch}`} {...look}
             onContextMenu={(event) => event.preventDefault()}>
             <Stick controls={controls} onTouch={onTouch} />
-            <div class="touch-buttons" role="group" aria-label={words.touch.label}>
+            <div ref={buttons} class="touch-buttons" role="group" aria-label={words.touch.label}>
                 <HoldButton text={words.keys.jump} kind="large" hold={press(JUMP)} />
                 {(isBuilding || (controls.used.value & FIRE) !== 0) && (
                     <HoldButton text={isBuilding ? words.build.use[build.tool.value] : words.touch.fire} kind="large"
