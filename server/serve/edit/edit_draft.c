@@ -7,6 +7,7 @@
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
 #include "server/control/order/bans.h"
+#include "server/control/order/class.h"
 #include "server/control/order/rights.h"
 #include "server/net/socket_pass.h"
 #include "server/sys/clock.h"
@@ -307,9 +308,17 @@ static void expel(EditDraft *draft, uint64_t connection)
     status_ignore(put(draft, EDIT_LINK_EXPEL, message, writer.at, -1)); // a full queue ends it
 }
 
+// A pupil has their name in places of their class alone, as in a game (host_people_name).
 static void name_editor(const EditDraft *draft, const Identity *who, char out[EDIT_LINK_NAME_BYTES])
 {
+    Control *control = draft->serve->control;
     const char *name = who->shown_name[0] != '\0' ? who->shown_name : who->name;
+    char alias[STORE_SHOWN_BYTES];
+    if (control != NULL && control_name_is_closed(control, who->account, who->roles) &&
+        !control_is_classmate(control, who->account, 0, draft->place_id)) {
+        store_pupil_alias(who->account, alias);
+        name = alias;
+    }
     snprintf(out, EDIT_LINK_NAME_BYTES, "%.64s", draft->serve->control != NULL ? name : "you");
     utf8_clean(out);
 }
