@@ -18,9 +18,9 @@ static uint64_t hash_of(const uint8_t *bytes, size_t count)
     return hash.state;
 }
 
-// A build writes these into the draft: nobody has changed the entity by that.
-static void forget_built(PlaceBodyDoc *body)
+void edit_forget_built(EditObject *entity)
 {
+    PlaceBodyDoc *body = &entity->entity.body;
     if (body->script_ref.path.bytes != 0) {
         body->script_ref.code_hash = PLACE_TEXT_NONE;
         body->script_path = PLACE_TEXT_NONE;
@@ -36,7 +36,7 @@ static uint64_t guard_of(EditDoc *doc, EditKind kind, const uint8_t *record, siz
         edit_record_read(kind, record, bytes, &scratch, &object) == STATUS_OK &&
         object.entity.body.script_ref.path.bytes != 0) {
         EditBuffer plain = edit_buffer(doc->heap, EDIT_TRANSACTION_BYTES_MAX);
-        forget_built(&object.entity.body);
+        edit_forget_built(&object);
         edit_record_write(kind, &object, &plain);
         guard = hash_of(plain.data, plain.bytes);
         edit_buffer_free(&plain);
