@@ -170,6 +170,11 @@ const english = {
     upload: 'Upload',
     uploadHint: 'Pictures, sounds and models, up to 32 MB each (.wav and .glb: 64 MB). They can be dropped here too.',
     uploaded: (path: string) => `${path} is here.`,
+    uploadedAll: (number: number) => `${count(number, 'file is', 'files are')} here.`,
+    assetUnreadable: (name: string) => `${name} was not taken: it is no picture (.png, .jpg), sound (.ogg, .wav) or model (.glb, .gltf), or it is damaged.`,
+    notOnServer: 'This place is a folder on a computer, not on a server. “sandlot publish FOLDER” puts it on one.',
+    notAColour: 'Not set. Write a colour as #rrggbb, such as #ff8800.',
+    renameScript: (path: string) => `Rename ${path}`,
     assetTooLarge: (name: string, megabytes: number) => `${name} is larger than ${megabytes} MB.`,
     noAssets: 'There are none yet.',
     usedBy: (number: number) => `used by ${number}`,
@@ -277,6 +282,7 @@ const english = {
             { title: 'Publish it', text: 'Choose Publish at the upper right, write what is new, choose who may play it, and publish.' },
             { title: 'Play your obby', text: 'It is live. Play it, and give the link or the code to a friend.' },
         ],
+        done: { title: 'You have made your first place', text: 'Everything that you did is in your place, and you can go on with it.', end: 'Done' },
     },
 };
 
