@@ -18,11 +18,38 @@ static uint64_t hash_of(const uint8_t *bytes, size_t count)
     return hash.state;
 }
 
-uint64_t edit_guard_record(const EditDoc *doc, EditKind kind, uint32_t id)
+void edit_forget_built(EditObject *entity)
+{
+    PlaceBodyDoc *body = &entity->entity.body;
+    if (body->script_ref.path.bytes != 0) {
+        body->script_ref.code_hash = PLACE_TEXT_NONE;
+        body->script_path = PLACE_TEXT_NONE;
+    }
+}
+
+static uint64_t guard_of(EditDoc *doc, EditKind kind, const uint8_t *record, size_t bytes)
+{
+    PlaceScratch scratch = {.heap = doc->heap};
+    EditObject object;
+    uint64_t guard = hash_of(record, bytes);
+    if (kind == EDIT_ENTITY &&
+        edit_record_read(kind, record, bytes, &scratch, &object) == STATUS_OK &&
+        object.entity.body.script_ref.path.bytes != 0) {
+        EditBuffer plain = edit_buffer(doc->heap, EDIT_TRANSACTION_BYTES_MAX);
+        edit_forget_built(&object);
+        edit_record_write(kind, &object, &plain);
+        guard = hash_of(plain.data, plain.bytes);
+        edit_buffer_free(&plain);
+    }
+    place_scratch_free(&scratch);
+    return guard;
+}
+
+uint64_t edit_guard_record(EditDoc *doc, EditKind kind, uint32_t id)
 {
     size_t bytes;
     const uint8_t *record = edit_doc_record(doc, kind, id, &bytes);
-    return hash_of(record, bytes);
+    return guard_of(doc, kind, record, bytes);
 }
 
 uint64_t edit_guard_value(EditDoc *doc, EditKind kind, uint32_t id, uint32_t member)
@@ -151,7 +178,8 @@ Status edit_apply_add(EditApply *apply, EditKind kind, uint32_t id, uint32_t par
     if (apply->inverse != NULL) {
         edit_inverse_begin(apply->inverse);
         edit_op_delete(&apply->inverse->ops, kind, &id, 1);
-        edit_inverse_guard_add(apply->inverse, hash_of(doc->work.data, doc->work.bytes));
+        edit_inverse_guard_add(apply->inverse,
+                               guard_of(doc, kind, doc->work.data, doc->work.bytes));
         edit_inverse_end(apply->inverse);
     }
     status = check_inverse(apply);

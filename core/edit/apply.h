@@ -17,4 +17,6 @@ MUST_USE Status edit_apply_op(EditDoc *doc, const EditOp *op, EditInverse *inver
 
 // Guards: what somebody else's change is noticed by.
 uint64_t edit_guard_value(EditDoc *doc, EditKind kind, uint32_t id, uint32_t member);
-uint64_t edit_guard_record(const EditDoc *doc, EditKind kind, uint32_t id);
+uint64_t edit_guard_record(EditDoc *doc, EditKind kind, uint32_t id);
+// What builds write into an entity: nobody has changed it by that.
+void edit_forget_built(EditObject *entity);

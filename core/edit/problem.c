@@ -4,7 +4,11 @@
 #include "core/edit/compile.h"
 #include "core/edit/doc_inside.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define SOUL_FOLDER       "SoulService/"
+#define SOUL_FOLDER_BYTES (sizeof SOUL_FOLDER - 1)
 
 typedef struct Search {
     const EditDoc *doc;
@@ -58,6 +62,44 @@ static void find_chunks(const Search *search, PlaceDoc *place)
     }
 }
 
+// As a build looks for the file of a script: by its path without an ending, in one of its
+// languages.
+static bool has_file(const EditDoc *doc, Text script)
+{
+    static const char *const endings[] = {".lua", ".luau", ".ts", ".soul"};
+    char path[SOUL_FOLDER_BYTES + EDIT_PATH_BYTES_MAX + 8];
+    const Text plain = place_script_plain(script);
+    for (uint32_t i = 0; plain.bytes <= EDIT_PATH_BYTES_MAX && i < 4; i++) {
+        const int bytes = snprintf(path, sizeof path, SOUL_FOLDER "%.*s%s", (int)plain.bytes,
+                                   plain.data, endings[i]);
+        const Text in_folder = {path, (size_t)bytes};
+        const Text own = {path + SOUL_FOLDER_BYTES, (size_t)bytes - SOUL_FOLDER_BYTES};
+        if (edit_doc_file_find(doc, own) != NULL || edit_doc_file_find(doc, in_folder) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_scripts(const Search *search, const PlaceDoc *place)
+{
+    for (uint32_t i = 0; i < place->scene.entities.count; i++) {
+        const PlaceEntityDoc *entity = place_entity(place, i);
+        const Text script = place_script(&entity->body);
+        EditProblem problem = {.status = STATUS_NOT_FOUND,
+                               .kind = EDIT_ENTITY,
+                               .id = entity->id,
+                               .list = "entities",
+                               .index = i,
+                               .member = "scriptRef.path"};
+        if (script.bytes > 0 && !has_file(search->doc, script)) {
+            snprintf(problem.message, sizeof problem.message, "names %.*s, which is not there",
+                     (int)script.bytes, script.data);
+            search->sink(search->user, &problem);
+        }
+    }
+}
+
 Status edit_problems(const EditDoc *doc, EditProblemSink sink, void *user)
 {
     Search search = {.doc = doc, .scratch = {.heap = doc->heap}, .sink = sink, .user = user};
@@ -69,6 +111,7 @@ Status edit_problems(const EditDoc *doc, EditProblemSink sink, void *user)
     if (status == STATUS_OK) {
         find_chunks(&search, &place);
         status = place_check_all(&place, &search.scratch, found, &search);
+        find_scripts(&search, &place);
     }
     place_scratch_free(&search.scratch);
     return status;

@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json_read.h"
+#include "core/edit/apply.h"
 #include "core/edit/text.h"
 
 #include <stdio.h>
@@ -251,6 +252,8 @@ static Status group_changed(Words *words, uint32_t id)
     if (status != STATUS_OK) {
         return status;
     }
+    edit_forget_built(&a);
+    edit_forget_built(&b);
     put_changes(words, &words->phrases, EDIT_ENTITY, &a, &b);
     if (has_parent) {
         edit_buffer_text(&words->phrases, words->phrases.bytes > phrase ? ", " : "");

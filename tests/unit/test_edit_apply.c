@@ -359,6 +359,58 @@ TEST(an_undo_of_a_creation_leaves_what_others_built_upon)
     close_doc(doc);
 }
 
+typedef struct Found {
+    uint32_t count;
+    uint32_t ids[16];
+    char members[16][24];
+} Found;
+
+static void keep_problem(void *user, const EditProblem *problem)
+{
+    Found *found = user;
+    if (found->count < 16) {
+        found->ids[found->count] = problem->id;
+        (void)snprintf(found->members[found->count], 24, "%s",
+                       problem->member != NULL ? problem->member : "");
+        found->count += 1;
+    }
+}
+
+// A build writes the hash of its script into what one has made.
+TEST(an_undo_of_a_creation_takes_what_only_a_build_has_changed)
+{
+    EditDoc *doc = open_doc();
+    EditBuffer ops = edit_fixture_ops(&heap);
+    edit_fixture_create(&ops, (EditWhere){0},
+                        "{\"id\": 30, \"scriptRef\": {\"path\": \"Workspace/Coin.lua\"}}");
+    edit_fixture_create(&ops, (EditWhere){0},
+                        "{\"id\": 31, \"scriptRef\": {\"path\": \"Workspace/Coin.lua\"}}");
+    EditInverse mine = done(doc, &ops);
+    ops = edit_fixture_ops(&heap);
+    for (uint32_t id = 30; id <= 31; id++) {
+        edit_fixture_set(&ops, EDIT_ENTITY, id, "scriptRef.codeHash", "\"ab12\"");
+        edit_fixture_set(&ops, EDIT_ENTITY, id, "scriptPath", "\"Workspace/Coin.lua\"");
+    }
+    edit_fixture_set(&ops, EDIT_ENTITY, 31, "colour", "\"#222222\"");
+    CHECK_OK(edit_fixture_apply(doc, &ops, NULL));
+    const EditUndone undone = undo(doc, &mine);
+    CHECK_INT(undone.skipped, 1);
+    CHECK(!edit_doc_has(doc, EDIT_ENTITY, 30) && edit_doc_has(doc, EDIT_ENTITY, 31));
+    // Whose script is not there is a problem.
+    Found found = {0};
+    CHECK_OK(edit_problems(doc, keep_problem, &found));
+    CHECK_INT(found.count, 1);
+    CHECK_INT(found.ids[0], 31);
+    static const uint8_t hash[SHA256_BYTES] = {1};
+    ops = edit_fixture_ops(&heap);
+    edit_op_file(&ops, text_from("Workspace/Coin.ts"), hash, NULL);
+    CHECK_OK(edit_fixture_apply(doc, &ops, NULL));
+    found.count = 0;
+    CHECK_OK(edit_problems(doc, keep_problem, &found));
+    CHECK_INT(found.count, 0);
+    close_doc(doc);
+}
+
 TEST(a_deleted_thing_comes_back_without_a_parent_that_is_gone)
 {
     EditDoc *doc = open_doc();
@@ -453,23 +505,6 @@ TEST(a_paste_brings_what_was_copied_under_new_ids)
 }
 
 // --- problems -----------------------------------------------------------------------------------
-
-typedef struct Found {
-    uint32_t count;
-    uint32_t ids[16];
-    char members[16][24];
-} Found;
-
-static void keep_problem(void *user, const EditProblem *problem)
-{
-    Found *found = user;
-    if (found->count < 16) {
-        found->ids[found->count] = problem->id;
-        (void)snprintf(found->members[found->count], 24, "%s",
-                       problem->member != NULL ? problem->member : "");
-        found->count += 1;
-    }
-}
 
 TEST(all_problems_are_found_each_with_its_entity_and_member)
 {

@@ -78,6 +78,11 @@ TEST(one_thing_by_its_name_with_old_and_new)
     CHECK_TEXT(said, "Torch: name Lamp → Torch\n");
     differ_scenes(SCENE(LAMP("")), SCENE(LAMP("")));
     CHECK_TEXT(said, "");
+    // What a build has written is nobody's change.
+    differ_scenes(SCENE(LAMP(", \"scriptRef\": {\"path\": \"Workspace/Lamp.lua\"}")),
+                  SCENE(LAMP(", \"scriptRef\": {\"path\": \"Workspace/Lamp.lua\", \"codeHash\": "
+                             "\"ab\"}, \"scriptPath\": \"Workspace/Lamp.lua\"")));
+    CHECK_TEXT(said, "");
     // Without a name, and a long value that is cut between two characters.
     differ_scenes(SCENE("{\"id\": 7}"), SCENE("{\"id\": 7, \"name\": "
                                               "\"aäaäaäaäaäaäaäaäaäaäaäaäaäaäaäaäaäaä\"}"));

@@ -14,6 +14,7 @@ import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
 import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
 import { place } from '../../web/src/studio/play/console.ts';
 import { LocalLink } from '../../web/src/studio/play/local_link.ts';
+import { words as studioWords } from '../../web/src/studio/words_studio.ts';
 import { PlayedScene } from '../../web/src/studio/play/scene_edit.ts';
 import { Workspace } from '../../web/src/studio/script/buffers.ts';
 import { createScriptCompiler } from '../../web/src/studio/script/script_compiler.ts';
@@ -349,6 +350,16 @@ test('what somebody writes after a text was taken is shown; if it may not have b
     assert.deepEqual(await waiting.change(), ['conflict', 'mine'], 'the session has not answered');
     const refused = await openText();
     assert.deepEqual(await refused.change((heard) => heard.refused.forEach((listener) => listener())), ['conflict', 'mine']);
+});
+
+test('what "New script" writes in Lua has no problem', async () => {
+    const core = await loadCore(wasm);
+    for (const [service, text] of Object.entries(studioWords.newScript.texts.lua)) {
+        const path = `${service}/Thing.lua`;
+        const { diagnostics } = core.checkScript(path, new Map([[path, encoder.encode(text('Thing'))],
+            ['place.json', encoder.encode('{"format": 1, "name": "A"}')]]));
+        assert.deepEqual(diagnostics, [], path);
+    }
 });
 
 // --- editing while it is played ---

@@ -12,8 +12,10 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
 
 import { scriptModules } from '../../web/compiler_plugin.ts';
+import { words } from '../../web/src/studio/words_studio.ts';
 import { TranspileService } from '../../web/src/studio/script/transpile_service.ts';
 
+const { newScript } = words;
 const [source] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'sandlot-typescript-'));
 let browser; // {ask}: the studio's compiler
@@ -140,6 +142,13 @@ test('the same Lua, the same maps and the same diagnostics as the server', async
             assert.equal(map, wanted.outputs[i].map, path);
             assert.deepEqual([...lines], wanted.outputs[i].lines, path);
         }
+    }
+});
+
+test('what "New script" writes in TypeScript has no problem', () => {
+    for (const [service, text] of Object.entries(newScript.texts.ts)) {
+        const { answer, failure } = browser.ask({ id: 1, scripts: [script(`${service}/Thing`, text('Thing'))], question: { kind: 'compile' } });
+        assert.deepEqual([failure, answer.diagnostics, answer.outputs.length > 0], ['', [], true], service);
     }
 });
 

@@ -24,9 +24,9 @@ Status script_bound_check(const ScriptHost *host, Text path)
         return STATUS_OK; // this world runs no scripts
     }
     const HostScript *script = script_host_after(host, script_path_plain(path));
-    return script != NULL && script->byte_count > 0 && script->service->kind == SERVICE_WORKSPACE
-               ? STATUS_OK
-               : STATUS_NOT_FOUND;
+    const bool has_entity = script != NULL && (script->service->kind == SERVICE_WORKSPACE ||
+                                               script->service->kind == SERVICE_SERVER_SCRIPT);
+    return has_entity && script->byte_count > 0 ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
 static Text copy_text(char *to, Text from)

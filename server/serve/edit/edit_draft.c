@@ -7,9 +7,9 @@
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
 #include "server/control/order/bans.h"
+#include "server/control/order/class.h"
 #include "server/control/order/rights.h"
 #include "server/net/socket_pass.h"
-#include "server/serve/people/pupil_name.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
@@ -308,14 +308,20 @@ static void expel(EditDraft *draft, uint64_t connection)
     status_ignore(put(draft, EDIT_LINK_EXPEL, message, writer.at, -1)); // a full queue ends it
 }
 
+// A pupil has their name in places of their class alone, as in a game (host_people_name).
 static void name_editor(const EditDraft *draft, const Identity *who, char out[EDIT_LINK_NAME_BYTES])
 {
-    char name[STORE_SHOWN_BYTES];
-    pupil_name_own(draft->serve, who, name);
-    snprintf(out, EDIT_LINK_NAME_BYTES, "%.64s",
-             draft->serve->control == NULL ? "you"
-             : name[0] != '\0'             ? name
-                                           : who->name);
+    Control *control = draft->serve->control;
+    char name[STORE_SHOWN_BYTES] = "you";
+    if (control != NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1,
+                 who->shown_name[0] != '\0' ? who->shown_name : who->name);
+        if (!control_name_at(control, who->account, draft->place_id, name) &&
+            control_name_is_closed(control, who->account, who->roles)) {
+            store_pupil_alias(who->account, name);
+        }
+    }
+    snprintf(out, EDIT_LINK_NAME_BYTES, "%.64s", name);
     utf8_clean(out);
 }
 

@@ -47,6 +47,7 @@ export class Studio {
     readonly published = signal(''); // the revision that was published here last
     readonly lost = signal<'' | 'nothing' | 'below'>(''); // what the picture shows is of no use
     readonly notice = signal('');
+    readonly isNoticeWrong = signal(false);
     readonly panel = signal<Panel | null>(null);
     readonly side = signal<Side>('insert');
     readonly dialog = signal<'palette' | 'publish' | 'import' | 'keys' | 'script' | null>(null);
@@ -144,6 +145,7 @@ export class Studio {
     say(text: string, level: 'info' | 'warn' | 'error' = 'info'): void {
         this.note(text, level);
         this.notice.value = text;
+        this.isNoticeWrong.value = level === 'error';
         clearTimeout(this.noticeTimer);
         this.noticeTimer = window.setTimeout(() => { this.notice.value = ''; }, NOTICE_MS);
     }

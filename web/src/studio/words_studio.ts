@@ -82,15 +82,30 @@ const english = {
         where: 'What is it for?',
         services: {
             Workspace: 'What a thing does (Workspace)', ServerScriptService: 'The rules of the game, on the server (ServerScriptService)',
+            StarterGui: 'What each player sees and presses, on their machine (StarterGui)',
+            StarterPlayer: 'What each player’s own body does, on their machine (StarterPlayer)',
             ReplicatedStorage: 'A module that other scripts use (ReplicatedStorage)',
         },
+        language: 'Language',
+        languages: { lua: 'Lua', ts: 'TypeScript' },
         give: (number: number) => `Give it to what is selected (${count(number, 'thing', 'things')})`,
         make: 'Make it',
         step: (path: string) => `New ${path}`,
         texts: {
-            Workspace: (name: string) => `-- ${name}: what a thing does. The functions here are called when something happens to it.\nfunction OnTouch(self, other)\n    local player = other.Player\n    if player then\n        Chat.Send("Hello!", player)\n    end\nend\n`,
-            ServerScriptService: (name: string) => `-- ${name}: rules of the game. This runs on the server.\nfunction onStart()\n    print("${name} runs")\nend\n`,
-            ReplicatedStorage: (name: string) => `-- ${name}: a module. Others write: local ${name} = require("ReplicatedStorage/${name}")\nlocal ${name} = {}\n\nreturn ${name}\n`,
+            lua: {
+                Workspace: (name: string) => `-- ${name}: what a thing does. The functions here are called when something happens to it.\nfunction OnTouch(self, other)\n    local player = other.Player\n    if player then\n        Chat.Send("Hello!", player)\n    end\nend\n`,
+                ServerScriptService: (name: string) => `-- ${name}: rules of the game. This runs on the server.\nfunction onStart()\n    print("${name} runs")\nend\n`,
+                StarterGui: (name: string) => `-- ${name}: what each player sees. This runs on their machine.\nfunction onStart()\n    UI.Show(UI.List({ anchor = "top", UI.Text({ text = "Hello!" }) }))\nend\n`,
+                StarterPlayer: (name: string) => `-- ${name}: what each player's own body does. This runs on their machine; self is the body.\nfunction onStart(self)\n    print("${name} runs at " .. tostring(self.Position))\nend\n`,
+                ReplicatedStorage: (name: string) => `-- ${name}: a module. Others write: local ${name} = require("ReplicatedStorage/${name}")\nlocal ${name} = {}\n\nreturn ${name}\n`,
+            },
+            ts: {
+                Workspace: (name: string) => `// ${name}: what a thing does. The functions here are called when something happens to it.\nexport function OnTouch(self: Entity, other: Entity): void {\n    const player = other.Player;\n    if (player !== undefined) {\n        Chat.Send("Hello!", player);\n    }\n}\n`,
+                ServerScriptService: (name: string) => `// ${name}: rules of the game. This runs on the server.\nexport function onStart(): void {\n    print("${name} runs");\n}\n`,
+                StarterGui: (name: string) => `// ${name}: what each player sees. This runs on their machine.\nexport function onStart(): void {\n    UI.Show(UI.List([UI.Text({ text: "Hello!" })]));\n}\n`,
+                StarterPlayer: (name: string) => `// ${name}: what each player's own body does. This runs on their machine; self is the body.\nexport function onStart(self: Entity): void {\n    print("${name} runs at", self.Position);\n}\n`,
+                ReplicatedStorage: (name: string) => `// ${name}: a module. Others write: import { hello } from "../ReplicatedStorage/${name}";\nexport function hello(): string {\n    return "hello";\n}\n`,
+            },
         },
     },
     openScript: (path: string) => `Open ${path}`,
@@ -155,6 +170,11 @@ const english = {
     upload: 'Upload',
     uploadHint: 'Pictures, sounds and models, up to 32 MB each (.wav and .glb: 64 MB). They can be dropped here too.',
     uploaded: (path: string) => `${path} is here.`,
+    uploadedAll: (number: number) => `${count(number, 'file is', 'files are')} here.`,
+    assetUnreadable: (name: string) => `${name} was not taken: it is no picture (.png, .jpg), sound (.ogg, .wav) or model (.glb, .gltf), or it is damaged.`,
+    notOnServer: 'This place is a folder on a computer, not on a server. “sandlot publish FOLDER” puts it on one.',
+    notAColour: 'Not set. Write a colour as #rrggbb, such as #ff8800.',
+    renameScript: (path: string) => `Rename ${path}`,
     assetTooLarge: (name: string, megabytes: number) => `${name} is larger than ${megabytes} MB.`,
     noAssets: 'There are none yet.',
     usedBy: (number: number) => `used by ${number}`,
@@ -198,7 +218,7 @@ const english = {
     published: (revision: string) => `${revision} is live`,
     whoMayPlay: 'Who may play it',
     visibilities: {
-        unlisted: 'Everybody who has the link', listed: 'Everybody: it is listed under Discover', private: 'Only its team',
+        unlisted: 'Everybody who has the link', listed: 'Everybody: it is on the front page, and found by search', private: 'Only its team',
     },
     opens: {
         unlisted: 'Everybody who has this link can play it. Give it to your friends, or let them scan the code with a phone.',
@@ -262,6 +282,7 @@ const english = {
             { title: 'Publish it', text: 'Choose Publish at the upper right, write what is new, choose who may play it, and publish.' },
             { title: 'Play your obby', text: 'It is live. Play it, and give the link or the code to a friend.' },
         ],
+        done: { title: 'You have made your first place', text: 'Everything that you did is in your place, and you can go on with it.', end: 'Done' },
     },
 };
 

@@ -20,23 +20,65 @@ function usersOf(studio: Studio, path: string): number[] {
         });
 }
 
-// What a package takes as the name of a file.
-const plain = (name: string): string => name.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._]+/, '');
+// What a package takes as the name of a file; cameras write .JPG.
+export const plainName = (name: string): string => name.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._]+/, '')
+    .replace(/\.[^.]+$/, (ending) => ending.toLowerCase());
 
+const begins = (bytes: Uint8Array, text: string, at = 0): boolean =>
+    [...text].every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
+
+// Whether it is what its name says, as far as a page can tell: a build looks at all of it.
+async function isWhatItSays(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    switch (/[^.]*$/.exec(name)?.[0]) {
+        case 'png':
+        case 'jpg':
+        case 'jpeg':
+            return (begins(bytes, '\x89PNG') === name.endsWith('.png')) &&
+                createImageBitmap(new Blob([bytes])).then((picture) => { picture.close(); return true; }, () => false);
+        case 'ogg': return begins(bytes, 'OggS');
+        case 'wav': return begins(bytes, 'RIFF') && begins(bytes, 'WAVE', 8);
+        case 'glb': return begins(bytes, 'glTF');
+        case 'gltf':
+            try {
+                return typeof JSON.parse(new TextDecoder().decode(bytes)) === 'object';
+            } catch {
+                return false;
+            }
+        case 'bin': return true;
+        default: return false;
+    }
+}
+
+// What is wrong with it, or nothing.
+async function uploadOne(studio: Studio, file: File): Promise<string> {
+    const path = `assets/${plainName(file.name)}`;
+    if (file.size > bytesMax(file.name)) {
+        return words.assetTooLarge(file.name, bytesMax(file.name) >> 20);
+    }
+    try {
+        const bytes = new Uint8Array(await file.arrayBuffer());
+        if (!await isWhatItSays(path, bytes)) {
+            return words.assetUnreadable(file.name);
+        }
+        await studio.files.write(path, bytes, studio.files.hashOf(path), words.steps.upload(path));
+        studio.note(words.uploaded(path), 'info');
+        return '';
+    } catch (cause) {
+        return `${path}: ${(cause as Error).message}`;
+    }
+}
+
+// What was refused is said at the end, so that no other file's word takes its place.
 async function upload(studio: Studio, files: readonly File[]): Promise<void> {
+    const wrong: string[] = [];
     for (const file of files) {
-        if (file.size > bytesMax(file.name)) {
-            studio.say(words.assetTooLarge(file.name, bytesMax(file.name) >> 20), 'error');
-            continue;
-        }
-        const path = `assets/${plain(file.name)}`;
-        try {
-            const bytes = new Uint8Array(await file.arrayBuffer());
-            await studio.files.write(path, bytes, studio.files.hashOf(path), words.steps.upload(path));
-            studio.say(words.uploaded(path));
-        } catch (cause) {
-            studio.say(`${path}: ${(cause as Error).message}`, 'error');
-        }
+        wrong.push(await uploadOne(studio, file));
+    }
+    const refused = wrong.filter((text) => text !== '');
+    if (refused.length > 0) {
+        studio.say(refused.join(' '), 'error');
+    } else if (files.length > 0) {
+        studio.say(files.length === 1 ? words.uploaded(`assets/${plainName(files[0]!.name)}`) : words.uploadedAll(files.length));
     }
 }
 

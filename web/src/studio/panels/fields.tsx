@@ -89,10 +89,15 @@ function VectorField({ member, value, label, describedBy, set }: FieldProps): JS
 function ColourField({ value, label, describedBy, set }: FieldProps): JSX.Element {
     const text = typeof value === 'string' ? value : '#a0a0a0';
     const [typed, setTyped] = useState<string | null>(null);
+    const [isWrong, setWrong] = useState(false);
     const commit = (now: string): void => {
         const colour = /^#?([0-9a-f]{6})$/i.exec(now.trim())?.[1];
+        setWrong(colour === undefined);
+        if (colour === undefined) {
+            return; // it stays, to be mended
+        }
         setTyped(null);
-        if (colour !== undefined && `#${colour.toLowerCase()}` !== value) {
+        if (`#${colour.toLowerCase()}` !== value) {
             set(`#${colour.toLowerCase()}`);
         }
     };
@@ -100,11 +105,19 @@ function ColourField({ value, label, describedBy, set }: FieldProps): JSX.Elemen
         <span class="colour">
             <input type="color" aria-label={words.pickColour(label)} value={text}
                 onChange={(event) => set(event.currentTarget.value)} />
-            <input type="text" aria-label={label} aria-describedby={describedBy} spellcheck={false}
+            <input type="text" aria-label={label} aria-describedby={describedBy} aria-invalid={isWrong} spellcheck={false}
                 value={typed ?? (value === MIXED ? '' : text)} placeholder={value === MIXED ? words.mixed : ''}
-                onInput={(event) => setTyped(event.currentTarget.value)}
+                onInput={(event) => { setTyped(event.currentTarget.value); setWrong(false); }}
                 onBlur={(event) => { if (typed !== null) { commit(event.currentTarget.value); } }}
-                onKeyDown={(event) => { if (event.key === 'Enter') { commit(event.currentTarget.value); } }} />
+                onKeyDown={(event) => {
+                    if (event.key === 'Enter') {
+                        commit(event.currentTarget.value);
+                    } else if (event.key === 'Escape') {
+                        setTyped(null);
+                        setWrong(false);
+                    }
+                }} />
+            {isWrong && <span class="wrong number-wrong" role="alert">{words.notAColour}</span>}
         </span>
     );
 }

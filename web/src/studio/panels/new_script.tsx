@@ -1,4 +1,4 @@
-// A new script: where it runs, and its name. A script of the Workspace can be given to what is selected.
+// A new script: where it runs, its language, and its name. A script of the Workspace can be given to what is selected.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -7,13 +7,22 @@ import type { Op } from '../document.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
-const SERVICES = ['Workspace', 'ServerScriptService', 'ReplicatedStorage'] as const;
+const SERVICES = ['Workspace', 'ServerScriptService', 'StarterGui', 'StarterPlayer', 'ReplicatedStorage'] as const;
+const LANGUAGES = ['lua', 'ts'] as const;
+type Language = typeof LANGUAGES[number];
 type Service = typeof SERVICES[number];
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
 
-async function make(studio: Studio, path: string, service: Service, name: string, isGiven: boolean): Promise<void> {
+// Most of the place's own scripts are in it.
+function usual(studio: Studio): Language {
+    const paths = studio.document.files().map(({ path }) => path);
+    const count = (ending: RegExp): number => paths.filter((path) => ending.test(path)).length;
+    return count(/\.ts$/) > count(/\.luau?$/) ? 'ts' : 'lua';
+}
+
+async function make(studio: Studio, path: string, text: string, isGiven: boolean): Promise<void> {
     const { document: doc, files } = studio;
-    const hash = await files.store(new TextEncoder().encode(words.newScript.texts[service](name)));
+    const hash = await files.store(new TextEncoder().encode(text));
     const given: Op[] = isGiven ? [{ op: 'set', member: 'scriptRef.path', ids: [...studio.selection.value], value: path }] : [];
     if (doc.edit(words.newScript.step(path), [{ op: 'file', path, hash, known: null }, ...given])) {
         studio.openScript(path);
@@ -22,20 +31,22 @@ async function make(studio: Studio, path: string, service: Service, name: string
 
 export function NewScript({ studio, close }: { studio: Studio; close: () => void }): JSX.Element {
     const [service, setService] = useState<Service>('Workspace');
+    const [language, setLanguage] = useState<Language>(() => usual(studio));
     const [name, setName] = useState('');
     const [wantsGiven, setGiven] = useState(true);
     const [said, setSaid] = useState('');
     const chosen = studio.selection.value.length;
     const canGive = service === 'Workspace' && chosen > 0;
-    const path = `${service}/${name.trim()}.lua`;
+    const stem = `${service}/${name.trim()}`;
+    const taken = ['lua', 'luau', 'ts'].map((ending) => `${stem}.${ending}`).find((path) => studio.files.hashOf(path) !== null);
     const submit = (event: Event): void => {
         event.preventDefault();
         if (!NAME.test(name.trim())) {
             setSaid(words.newScript.nameRule);
-        } else if (studio.files.hashOf(path) !== null) {
-            setSaid(words.newScript.taken(path));
+        } else if (taken !== undefined) {
+            setSaid(words.newScript.taken(taken));
         } else {
-            make(studio, path, service, name.trim(), canGive && wantsGiven).then(close, (cause: unknown) => setSaid(String((cause as Error).message)));
+            make(studio, `${stem}.${language}`, words.newScript.texts[language][service](name.trim()), canGive && wantsGiven).then(close, (cause: unknown) => setSaid(String((cause as Error).message)));
         }
     };
     return (
@@ -48,6 +59,11 @@ export function NewScript({ studio, close }: { studio: Studio; close: () => void
                     <legend>{words.newScript.where}</legend>
                     {SERVICES.map((each) => <label key={each}><input type="radio" name="service" value={each} checked={service === each}
                         onChange={() => setService(each)} /> {words.newScript.services[each]}</label>)}
+                </fieldset>
+                <fieldset class="who">
+                    <legend>{words.newScript.language}</legend>
+                    {LANGUAGES.map((each) => <label key={each}><input type="radio" name="language" value={each} checked={language === each}
+                        onChange={() => setLanguage(each)} /> {words.newScript.languages[each]}</label>)}
                 </fieldset>
                 {canGive && <label><input type="checkbox" checked={wantsGiven}
                     onChange={(event) => setGiven(event.currentTarget.checked)} /> {words.newScript.give(chosen)}</label>}

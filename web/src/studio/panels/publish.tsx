@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { get, send } from '../../site/api.ts';
+import { Failure, get, send } from '../../site/api.ts';
 import { compareFiles, type FileChange } from '../../site/compare.ts';
 import { differenceWords, revisionText } from '../../site/difference.ts';
 import { messageOf } from '../../site/message.ts';
@@ -16,6 +16,7 @@ import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 import { LoopbackNote } from './loopback.tsx';
 import { RollBack } from './roll_back.tsx';
+import { endTour } from './tour.tsx';
 
 const THUMBNAIL = { width: 640, height: 360 };
 const THUMBNAIL_PATH = 'assets/thumbnail.png';
@@ -103,7 +104,7 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
             setWho(found.live === null && found.visibility === 'private' ? 'unlisted' : found.visibility);
         }, (cause: unknown) => {
             if (!ended.current.signal.aborted) {
-                setState({ phase: 'ask', said: messageOf(cause), lines: [] });
+                setState({ phase: 'ask', said: cause instanceof Failure && cause.status === 404 ? words.notOnServer : messageOf(cause), lines: [] });
             }
         });
         void studio.view?.thumbnail(THUMBNAIL.width, THUMBNAIL.height).then((blob) => {
@@ -161,7 +162,8 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                     <LoopbackNote />
                     <QrCode link={link} />
                     <CopyLink link={link} label={words.playLink} />
-                    <p><a class="button play" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener">{words.playIt}</a>{' '}
+                    <p><a class="button play" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener"
+                        onClick={() => endTour(studio)}>{words.playIt}</a>{' '}
                         <a class="button quiet" href={`/create/${encodeURIComponent(studio.place)}`}>{words.manage}</a></p>
                 </div>
             </Dialog>
@@ -171,7 +173,7 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
     return (
         <Dialog title={words.publish} onClose={close}>
             <form class="publish-form" onSubmit={(event) => void publish(event)}>
-                {news === null ? <p role="status">{words.comparing}</p> : <div class="news">
+                {news === null ? <p role="status">{state.phase === 'ask' && state.said !== '' ? '' : words.comparing}</p> : <div class="news">
                     <p>{news.live === null ? words.firstRevision : words.sinceRevision(news.live)}</p>
                     {news.words === null && <Steps studio={studio} />}
                     {news.words !== null ? <ul class="difference">{news.words.map((line) => <li key={line}>{line}</li>)}

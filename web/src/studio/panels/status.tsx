@@ -55,7 +55,7 @@ export function Status({ studio }: { studio: Studio }): JSX.Element {
             <button type="button" class={count > 0 ? 'wrong' : ''}
                 onClick={() => { studio.panel.value = studio.panel.value === 'problems' ? null : 'problems'; }}>
                 {words.problemCount(count)}</button>
-            <span class="notice" role="alert">{studio.notice.value}</span>
+            <span class={studio.isNoticeWrong.value ? 'notice wrong' : 'notice'} role="alert">{studio.notice.value}</span>
             <span class="space" />
             <ScriptStatus />
             <span class="wide">{words.selectedOf(studio.selection.value.length, studio.rows.size)}</span>

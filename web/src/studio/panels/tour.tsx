@@ -55,6 +55,13 @@ const TARGETS = ['.stage', '[data-kit=block]', '.stage', '.stage', '.member.type
 
 export const TOUR_STEPS = DONE.length;
 
+// The published place is played: the last step is done.
+export function endTour(studio: Studio): void {
+    if (studio.tour.value === TOUR_STEPS - 1) {
+        studio.tour.value = TOUR_STEPS;
+    }
+}
+
 export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
     const at = studio.tour.value;
     const started = useRef<Facts['started']>({ count: 0, turns: 0, places: '', seq: 0, published: '', kills: 0, checkpoints: 0 });
@@ -79,21 +86,25 @@ export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
             unpoint();
         };
     }, [at]);
-    const step = words.tour.steps[at];
+    const isDone = at >= TOUR_STEPS; // it was played
+    const step = isDone ? words.tour.done : words.tour.steps[at];
     if (at < 0 || step === undefined) {
         return null;
     }
     const isLast = at === TOUR_STEPS - 1;
+    const end = (): void => { studio.tour.value = -1; };
     return (
         <aside class={studio.playing.value ? 'tour small' : 'tour'} aria-label={words.tour.title} role="region">
-            <header><strong>{words.tour.step(at + 1, TOUR_STEPS)}</strong>
+            <header><strong>{isDone ? words.tour.title : words.tour.step(at + 1, TOUR_STEPS)}</strong>
                 <progress max={TOUR_STEPS} value={at} aria-label={words.tour.title} />
-                <button type="button" class="end" aria-label={words.tour.end} onClick={() => { studio.tour.value = -1; }}>✕</button></header>
+                <button type="button" class="end" aria-label={words.tour.end} onClick={end}>✕</button></header>
             <div role="status"><h2>{step.title}</h2><p>{step.text}</p></div>
             <p class="ways">
-                {at > 0 && <button type="button" class="button quiet small" onClick={() => { studio.tour.value = at - 1; }}>{words.tour.back}</button>}
-                {isLast
-                    ? <a class="button small" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener">{words.playIt}</a>
+                {isDone && <button type="button" class="button small" onClick={end}>{words.tour.done.end}</button>}
+                {at > 0 && !isDone && <button type="button" class="button quiet small" onClick={() => { studio.tour.value = at - 1; }}>{words.tour.back}</button>}
+                {isDone ? null : isLast
+                    ? <a class="button small" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener"
+                        onClick={() => endTour(studio)}>{words.playIt}</a>
                     : <button type="button" class="button quiet small" onClick={() => { studio.tour.value = at + 1; }}>{words.tour.skip}</button>}
             </p>
         </aside>

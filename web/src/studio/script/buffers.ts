@@ -20,6 +20,10 @@ const utf8 = new TextEncoder();
 const plain = new TextDecoder();
 const plainLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
+// What a fetch throws without a network is in the browser's words.
+const whyNot = (error: unknown): string => error instanceof TypeError ? words.noServer
+    : error instanceof Error ? error.message : String(error);
+
 export type SaveState =
     | { kind: 'saved' }
     | { kind: 'changed' }
@@ -116,7 +120,7 @@ export class ScriptBuffer {
             if (isConflict(error)) {
                 await this.collide(error.theirs);
             } else {
-                this.save.value = { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+                this.save.value = { kind: 'failed', message: whyNot(error) };
             }
         } finally {
             this.isWriting = false;
@@ -134,7 +138,7 @@ export class ScriptBuffer {
                 this.save.value = { kind: 'conflict', theirs, hash };
             }
         } catch (error) {
-            this.save.value = { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+            this.save.value = { kind: 'failed', message: whyNot(error) };
         }
     }
 

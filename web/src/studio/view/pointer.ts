@@ -6,6 +6,7 @@ import type { DrawRow } from '../document.ts';
 import { paintTerrain } from '../terrain.ts';
 import type { Viewport } from './viewport.ts';
 
+const GROUND_HALF_M = 8; // a floor of a template is 20 m wide
 const DRAG_PIXELS = 5;
 const STORE_MS = 200;
 
@@ -163,7 +164,7 @@ export class Pointer {
     // Something so large that one means the picture when one drags on it.
     private isGround(id: number): boolean {
         const half = this.view.studio.rows.get(id)?.half ?? [0, 0, 0];
-        return half[0] > 10 && half[2] > 10;
+        return half[0] >= GROUND_HALF_M && half[2] >= GROUND_HALF_M;
     }
 
     private up(event: PointerEvent): void {
