@@ -511,7 +511,7 @@ SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raise
     "ORDER BY place_id) AS p"
 
 // So are heads. Without it an UPDATE of several would lock them in the order of its plan.
-#define LOCK_WORLDS_TEXT                                                                 \
+#define LOCK_WORLDS_TEXT                                                                \
     "SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) " \
     "ORDER BY world_id FOR UPDATE) AS locked"
 

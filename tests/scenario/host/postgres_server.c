@@ -266,18 +266,18 @@ static TextKind kind_of(const char *text)
     static const struct {
         const char *begin;
         TextKind kind;
-    } kinds[] = {{"BEGIN", TEXT_BEGIN},
-                 {"COMMIT", TEXT_COMMIT},
-                 {"ROLLBACK TO", TEXT_UNDO},
-                 {"ROLLBACK", TEXT_ROLL_BACK},
-                 {"SAVEPOINT", TEXT_SAVEPOINT},
-                 {"RELEASE", TEXT_RELEASE},
-                 {"SELECT pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
-                 {"SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY(",
-                  TEXT_LOCK_WORLDS},
-                 {"SELECT pg_advisory_xact_lock(", TEXT_LOCK},
-                 {"SELECT CASE WHEN to_regclass", TEXT_NUMBER},
-                 {"SELECT count(*) FROM pg_attribute", TEXT_NUMBER}};
+    } kinds[] = {
+        {"BEGIN", TEXT_BEGIN},
+        {"COMMIT", TEXT_COMMIT},
+        {"ROLLBACK TO", TEXT_UNDO},
+        {"ROLLBACK", TEXT_ROLL_BACK},
+        {"SAVEPOINT", TEXT_SAVEPOINT},
+        {"RELEASE", TEXT_RELEASE},
+        {"SELECT pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
+        {"SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY(", TEXT_LOCK_WORLDS},
+        {"SELECT pg_advisory_xact_lock(", TEXT_LOCK},
+        {"SELECT CASE WHEN to_regclass", TEXT_NUMBER},
+        {"SELECT count(*) FROM pg_attribute", TEXT_NUMBER}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strncmp(text, kinds[i].begin, strlen(kinds[i].begin)) == 0) {
             return kinds[i].kind;
@@ -299,8 +299,8 @@ static int64_t catalogue_number(const char *text)
 #define RAISED_BEGIN "WITH raised AS ("
 #define RAISED_END   ") SELECT string_agg(int8send(number), '') FROM raised"
 
-// "WITH u AS (SELECT * FROM unnest(…) AS u(…)), changed AS (UPDATE …) INSERT INTO t(…) SELECT * FROM u
-// WHERE NOT EXISTS (…) ON CONFLICT …", without its UPDATE, which SQLite does not have there.
+// "WITH u AS (SELECT * FROM unnest(…) AS u(…)), changed AS (UPDATE …) INSERT INTO t(…) SELECT *
+// FROM u WHERE NOT EXISTS (…) ON CONFLICT …", without its UPDATE, which SQLite does not have there.
 static void translate_put(char *text, size_t bytes)
 {
     static const char begin[] = "WITH u AS (SELECT * FROM ", where[] = "SELECT * FROM u WHERE NOT";
@@ -997,8 +997,8 @@ void server_open(void)
     int code = sqlite3_open(":memory:", &server.db);
     ASSERT(code == SQLITE_OK);
     exec("PRAGMA journal_mode = MEMORY; PRAGMA temp_store = MEMORY");
-    code = sqlite3_create_function(server.db, "int8send", 1, SQLITE_UTF8, NULL, int8send, NULL,
-                                   NULL);
+    code =
+        sqlite3_create_function(server.db, "int8send", 1, SQLITE_UTF8, NULL, int8send, NULL, NULL);
     ASSERT(code == SQLITE_OK);
     code = sqlite3_create_function(server.db, "string_agg", 2, SQLITE_UTF8, NULL, NULL, join_step,
                                    join_end);
