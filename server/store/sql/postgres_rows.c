@@ -505,15 +505,17 @@ SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raise
 // --- locks --------------------------------------------------------------------------------------
 
 // In the order of the places' ids, so that two who lock the same ones do not wait for each other.
-#define LOCK_PLACES_TEXT                                                                 \
-    "SELECT pg_advisory_xact_lock(hashtextextended(encode(p.place_id, 'hex'), 0)) FROM " \
-    "(SELECT DISTINCT place_id FROM worlds WHERE world_id = ANY($1::bytea[]) "           \
-    "ORDER BY place_id) AS p"
+// `= ANY($1)` would compare each row with each element of the array.
+#define LOCK_PLACES_TEXT                                                                      \
+    "SELECT count(pg_advisory_xact_lock(hashtextextended(encode(p.place_id, 'hex'), 0))) "    \
+    "FROM (SELECT DISTINCT w.place_id FROM worlds w JOIN unnest($1::bytea[]) AS u(world_id) " \
+    "ON w.world_id = u.world_id ORDER BY w.place_id) AS p"
 
 // So are heads. Without it an UPDATE of several would lock them in the order of its plan.
-#define LOCK_WORLDS_TEXT                                                                \
-    "SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) " \
-    "ORDER BY world_id FOR UPDATE) AS locked"
+#define LOCK_WORLDS_TEXT                                                              \
+    "SELECT count(*) FROM (SELECT 1 FROM world_head h JOIN unnest($1::bytea[]) "      \
+    "AS u(world_id) ON h.world_id = u.world_id ORDER BY h.world_id FOR UPDATE OF h) " \
+    "AS locked"
 
 static SqlError queue_lock(Pg *pg, PgStatement **statement, const char *text,
                            const char *const *world_ids, uint32_t count)

@@ -273,8 +273,8 @@ static TextKind kind_of(const char *text)
         {"ROLLBACK", TEXT_ROLL_BACK},
         {"SAVEPOINT", TEXT_SAVEPOINT},
         {"RELEASE", TEXT_RELEASE},
-        {"SELECT pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
-        {"SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY(", TEXT_LOCK_WORLDS},
+        {"SELECT count(pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
+        {"SELECT count(*) FROM (SELECT 1 FROM world_head h JOIN unnest(", TEXT_LOCK_WORLDS},
         {"SELECT pg_advisory_xact_lock(", TEXT_LOCK},
         {"SELECT CASE WHEN to_regclass", TEXT_NUMBER},
         {"SELECT count(*) FROM pg_attribute", TEXT_NUMBER}};
