@@ -175,7 +175,8 @@ static void run_batch(Store *store, JobList *batch)
 }
 
 // Where several write, a job can wait for what another host holds, and then the whole transaction
-// fails. A renewal waits for nobody, so it goes first and alone: else this host would stop its worlds.
+// fails. A renewal waits for nobody, so it goes first and alone: else this host would stop its
+// worlds.
 static JobList take_renewals(const Store *store, JobList *batch)
 {
     JobList renewals = {NULL, NULL}, rest = {NULL, NULL};

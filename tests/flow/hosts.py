@@ -1,5 +1,6 @@
 """Helpers of the tests of `sandlot host`: the process, its worlds, and players who join one of them."""
 
+import contextlib
 import json
 import os
 import re
@@ -121,8 +122,9 @@ class Killer:
         self.since = {pid: self.since.get(pid, now) for pid in running}
         old = [pid for pid, since in self.since.items() if now - since >= self.life]
         if old:
-            os.kill(min(old, key=self.since.get), signal.SIGKILL)
-            self.kills += 1
+            with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(min(old, key=self.since.get), signal.SIGKILL)
+                self.kills += 1
 
     def kill_for(self, seconds, every):
         begin = time.monotonic()

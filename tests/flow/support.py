@@ -58,12 +58,18 @@ class Database:
 
     server = None
     folders = {}
+    lock = threading.Lock()  # some tests start programs on several threads
 
     @classmethod
     def url(cls, folder):
         """None: SQLite, in the data folder."""
         if os.environ.get("STORE") != "postgres":
             return None
+        with cls.lock:
+            return cls._url(folder)
+
+    @classmethod
+    def _url(cls, folder):
         if cls.server is None:
             sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
             import postgres  # pylint: disable=import-outside-toplevel

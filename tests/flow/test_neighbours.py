@@ -18,6 +18,7 @@ import random
 import re
 import shutil
 import sys
+import tempfile
 import time
 
 from bots import Bots, write_meadow
@@ -118,7 +119,8 @@ def play(program, world):
 def live(program, folder, scripts):
     """A few seconds of a world with these scripts: what the bots measured and the honest ones say."""
     place = write_place(os.path.join(folder, "place"), scripts)
-    world = World(program, place, os.path.join(folder, "data"))
+    data = tempfile.mkdtemp(prefix="data", dir=folder)  # each time another one: a database would keep what was in it
+    world = World(program, place, data)
     try:
         result, waited = play(program, world)
         fared = {}
@@ -131,7 +133,7 @@ def live(program, folder, scripts):
         world.stop()
     finally:
         world.kill()
-        shutil.rmtree(os.path.join(folder, "data"), ignore_errors=True)
+        shutil.rmtree(data, ignore_errors=True)
     return {"p99": result["interarrival_p99_ms"], "playing": result["playing"], "fared": fared,
             "starts": starts, "missed": missed, "waited": waited}
 

@@ -357,9 +357,15 @@ TEST(the_late_save_of_a_stalled_host_writes_nothing)
     ask_renew(&cluster, 0, 1);
     ask_save(&cluster, 0, 1, 6, 10);
     store_step(cluster.stores[0]);
+    const bool goes_first = fixture_is_server(); // a renewal, where others write too
+    if (goes_first) {
+        CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_OK);
+    }
     CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
     CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
-    CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_OK);
+    if (!goes_first) {
+        CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_OK);
+    }
     CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_DENIED);
     CHECK_INT(stored_of(&cluster).tick, 100);
     CHECK_INT(stored_of(&cluster).structures, 4); // 5, 6, 7 and 100
@@ -454,8 +460,10 @@ TEST(a_full_disk_stores_nothing_and_costs_nothing)
     ask_save(&cluster, 0, 1, 2, 6);
     ask_renew(&cluster, 0, 1);
     store_step(cluster.stores[0]);
-    CHECK_INT(next_answer(&cluster, 0, STORE_SAVED, NULL), STATUS_BLOCKED);
-    CHECK_INT(next_answer(&cluster, 0, STORE_HOST_RENEWED, NULL), STATUS_BLOCKED);
+    const StoreCompletionType first = fixture_is_server() ? STORE_HOST_RENEWED : STORE_SAVED;
+    const StoreCompletionType second = fixture_is_server() ? STORE_SAVED : STORE_HOST_RENEWED;
+    CHECK_INT(next_answer(&cluster, 0, first, NULL), STATUS_BLOCKED);
+    CHECK_INT(next_answer(&cluster, 0, second, NULL), STATUS_BLOCKED);
     CHECK(store_stats(cluster.stores[0]).disk_refuses);
     CHECK_INT(store_stats(cluster.stores[0]).disk, STORE_DISK_FULL);
     CHECK_INT(stored_of(&cluster).tick, 5);

@@ -533,8 +533,8 @@ static Sql *direct(const Behind *behind)
 static void hold_head(Sql *sql, const char *world_id)
 {
     char text[160];
-    snprintf(text, sizeof text,
-             "BEGIN; SELECT 1 FROM world_head WHERE world_id = '%s' FOR UPDATE", world_id);
+    snprintf(text, sizeof text, "BEGIN; SELECT 1 FROM world_head WHERE world_id = '%s' FOR UPDATE",
+             world_id);
     sql_exec(sql, text);
     CHECK_INT(sql->error, SQL_NO_ERROR);
 }
@@ -542,8 +542,8 @@ static void hold_head(Sql *sql, const char *world_id)
 static bool is_held(Sql *sql, const char *world_id)
 {
     char text[160];
-    snprintf(text, sizeof text,
-             "SELECT 1 FROM world_head WHERE world_id = '%s' FOR UPDATE NOWAIT", world_id);
+    snprintf(text, sizeof text, "SELECT 1 FROM world_head WHERE world_id = '%s' FOR UPDATE NOWAIT",
+             world_id);
     sql_exec(sql, text);
     const bool is_held = sql->error != SQL_NO_ERROR;
     sql_clear(sql);

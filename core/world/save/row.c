@@ -15,8 +15,8 @@
 
 // --- reading without calls ----------------------------------------------------------------------
 
-// Saves are read several times each, so what is nearly always the case is decided here. What is not,
-// or fails, is left to bytes.h.
+// Saves are read several times each, so what is nearly always the case is decided here. What is
+// not, or fails, is left to bytes.h.
 
 static inline const uint8_t *take_bytes(ByteReader *reader, size_t count)
 {
@@ -92,8 +92,8 @@ static void write_vec3(ByteWriter *writer, Vec3 v)
     byte_write_f32(writer, v.z);
 }
 
-// Position, velocity, yaw and health of a player. A position must be inside the world; a speed has the
-// same limit, which is far above any real one.
+// Position, velocity, yaw and health of a player. A position must be inside the world; a speed has
+// the same limit, which is far above any real one.
 #define PLAYER_FLOATS 8
 static void read_player_floats(ByteReader *reader, float out[PLAYER_FLOATS])
 {

@@ -1,6 +1,6 @@
 // A connection to a PostgreSQL server: see sql_postgres.c. It is in libpq's pipeline mode all the
-// time, and is made again when it broke off, by turns to each host of the URL. Statements are queued
-// and then sent together: a flight.
+// time, and is made again when it broke off, by turns to each host of the URL. Statements are
+// queued and then sent together: a flight.
 #define _GNU_SOURCE
 #include "server/store/sql/postgres_hosts.h"
 #include "server/store/sql/postgres_inside.h"

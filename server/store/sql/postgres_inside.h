@@ -54,13 +54,20 @@ typedef struct PgArrays {
     uint32_t row_count;
 } PgArrays;
 
+typedef enum PgRowKind {
+    PG_PUT,
+    PG_CHANGE, // of a row that is there
+    PG_DELETION
+} PgRowKind;
+#define PG_ROW_KINDS 3
+
 // What waits to be written into one table. Each key is there once.
 typedef struct PgTable {
     const SqlTableInfo *info;
     SqlColumn columns[SQL_COLUMNS_MAX];
     uint32_t column_count, key_count;
-    PgStatement *put, *deletion;
-    PgArrays puts, deletions;
+    PgStatement *statements[PG_ROW_KINDS];
+    PgArrays rows[PG_ROW_KINDS];
     uint64_t *slots; // hashes of the keys that wait; 0: free
     uint32_t slot_count, key_hash_count;
 } PgTable;

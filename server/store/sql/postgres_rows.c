@@ -1,7 +1,7 @@
 // Many rows in one statement, for PostgreSQL. The statements that put or delete one row of a world
 // by its key are not sent: their rows are collected by table, an array for each column, and before
-// the next flight one statement with unnest(…) writes all that were put into a table, and one
-// all that were deleted. Rows of different keys do not depend on each
+// the next flight one statement with unnest(…) writes all that were put into a table, one all that
+// were changed, and one all that were deleted. Rows of different keys do not depend on each
 // other, so their order does not matter. A key that comes a second time must not be in the same
 // statement: what waits for its table is queued before it.
 #define _GNU_SOURCE
@@ -18,7 +18,7 @@
 
 typedef struct RowStatement {
     SqlTable table; // TABLE_NONE: it is sent as it is
-    bool is_deletion;
+    PgRowKind kind;
     uint8_t order[4]; // which parameter each column is; all 0: in the order of the columns
 } RowStatement;
 
@@ -26,24 +26,24 @@ static const uint8_t in_order[SQL_COLUMNS_MAX] = {0,  1,  2,  3,  4,  5,  6,  7,
                                                   10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
 
 static const RowStatement row_statements[SQL_COUNT] = {
-    [SQL_META_PUT] = {TABLE_META, false, {0}},
-    [SQL_META_DELETE] = {TABLE_META, true, {0}},
-    [SQL_STRUCTURE_PUT] = {TABLE_STRUCTURES, false, {0}},
-    [SQL_STRUCTURE_DELETE] = {TABLE_STRUCTURES, true, {0}},
-    [SQL_CHUNK_PUT] = {TABLE_CHUNKS, false, {0}},
-    [SQL_CHUNK_DELETE] = {TABLE_CHUNKS, true, {0}},
-    [SQL_ATTRIBUTE_PUT] = {TABLE_ATTRIBUTES, false, {0}},
-    [SQL_ATTRIBUTE_DELETE] = {TABLE_ATTRIBUTES, true, {0}},
-    [SQL_RESUME_PUT] = {TABLE_RESUMES, false, {0}},
-    [SQL_RESUME_DELETE] = {TABLE_RESUMES, true, {0}},
-    [SQL_PLAYERS_PUT] = {TABLE_PLAYERS, false, {0}},
-    [SQL_PLAYERS_CHANGE] = {TABLE_PLAYERS, false, {2, 0, 1}},
-    [SQL_CHECKPOINT_PUT] = {TABLE_CHECKPOINTS, false, {0}},
-    [SQL_CHECKPOINT_DELETE] = {TABLE_CHECKPOINTS, true, {0}},
-    [SQL_PRESENCE_PUT] = {TABLE_PRESENCE, false, {0}},
-    [SQL_PRESENCE_DELETE] = {TABLE_PRESENCE, true, {0}},
-    [SQL_PROFILE_PUT] = {TABLE_PROFILES, false, {0}},
-    [SQL_ACTIVE_PUT] = {TABLE_ACTIVE, false, {0}},
+    [SQL_META_PUT] = {TABLE_META, PG_PUT, {0}},
+    [SQL_META_DELETE] = {TABLE_META, PG_DELETION, {0}},
+    [SQL_STRUCTURE_PUT] = {TABLE_STRUCTURES, PG_PUT, {0}},
+    [SQL_STRUCTURE_DELETE] = {TABLE_STRUCTURES, PG_DELETION, {0}},
+    [SQL_CHUNK_PUT] = {TABLE_CHUNKS, PG_PUT, {0}},
+    [SQL_CHUNK_DELETE] = {TABLE_CHUNKS, PG_DELETION, {0}},
+    [SQL_ATTRIBUTE_PUT] = {TABLE_ATTRIBUTES, PG_PUT, {0}},
+    [SQL_ATTRIBUTE_DELETE] = {TABLE_ATTRIBUTES, PG_DELETION, {0}},
+    [SQL_RESUME_PUT] = {TABLE_RESUMES, PG_PUT, {0}},
+    [SQL_RESUME_DELETE] = {TABLE_RESUMES, PG_DELETION, {0}},
+    [SQL_PLAYERS_PUT] = {TABLE_PLAYERS, PG_PUT, {0}},
+    [SQL_PLAYERS_CHANGE] = {TABLE_PLAYERS, PG_CHANGE, {2, 0, 1}},
+    [SQL_CHECKPOINT_PUT] = {TABLE_CHECKPOINTS, PG_PUT, {0}},
+    [SQL_CHECKPOINT_DELETE] = {TABLE_CHECKPOINTS, PG_DELETION, {0}},
+    [SQL_PRESENCE_PUT] = {TABLE_PRESENCE, PG_PUT, {0}},
+    [SQL_PRESENCE_DELETE] = {TABLE_PRESENCE, PG_DELETION, {0}},
+    [SQL_PROFILE_PUT] = {TABLE_PROFILES, PG_PUT, {0}},
+    [SQL_ACTIVE_PUT] = {TABLE_ACTIVE, PG_PUT, {0}},
 };
 
 // --- arrays -------------------------------------------------------------------------------------
@@ -141,8 +141,9 @@ static PgTable *find_table(Pg *pg, SqlTable table)
     while (made->columns[made->key_count].is_key) {
         made->key_count += 1;
     }
-    arrays_clear(&made->puts);
-    arrays_clear(&made->deletions);
+    for (int kind = 0; kind < PG_ROW_KINDS; kind++) {
+        arrays_clear(&made->rows[kind]);
+    }
     return made;
 }
 
@@ -209,33 +210,35 @@ static void put_changes(TextBuilder *builder, const PgTable *table, const char *
     }
 }
 
-// Most rows are there already. INSERT … ON CONFLICT DO UPDATE alone locks each of them before it
-// changes it, which is written to the log too: half as much work again as an UPDATE.
 static PgStatement *make_put(Pg *pg, const PgTable *table)
 {
     TextBuilder builder = {.at = 0};
     char types[SQL_COLUMNS_MAX + 1];
-    put(&builder, "WITH u AS (SELECT * FROM unnest(%s%s", "", "");
+    put(&builder, "INSERT INTO %s(%s", table->info->name, "");
+    put_names(&builder, table, table->column_count);
+    put(&builder, ") SELECT * FROM unnest(%s%s", "", "");
     put_arrays(&builder, table, table->column_count);
-    put(&builder, ") AS u(%s%s", "", "");
-    put_names(&builder, table, table->column_count);
-    put(&builder, ")), changed AS (UPDATE %s AS t SET %s", table->info->name, "");
-    put_changes(&builder, table, "u");
-    put(&builder, " FROM u WHERE %s%s", "", "");
-    put_same_keys(&builder, table, "t", "u");
-    put(&builder, " RETURNING %s%s", "", "");
-    for (uint32_t i = 0; i < table->key_count; i++) {
-        put(&builder, "%st.%s", i > 0 ? ", " : "", table->columns[i].name);
-    }
-    put(&builder, ") INSERT INTO %s(%s", table->info->name, "");
-    put_names(&builder, table, table->column_count);
-    put(&builder, ") SELECT * FROM u WHERE NOT EXISTS (SELECT 1 FROM changed AS c WHERE %s%s", "",
-        "");
-    put_same_keys(&builder, table, "c", "u");
     put(&builder, ") ON CONFLICT(%s%s", "", "");
     put_names(&builder, table, table->key_count);
     put(&builder, ") DO UPDATE SET %s%s", "", "");
     put_changes(&builder, table, "excluded");
+    array_types(table, table->column_count, types);
+    return pg_statement(pg, builder.text, types);
+}
+
+// Of rows that are there: costs two thirds of putting them.
+static PgStatement *make_change(Pg *pg, const PgTable *table)
+{
+    TextBuilder builder = {.at = 0};
+    char types[SQL_COLUMNS_MAX + 1];
+    put(&builder, "UPDATE %s AS t SET %s", table->info->name, "");
+    put_changes(&builder, table, "u");
+    put(&builder, " FROM unnest(%s%s", "", "");
+    put_arrays(&builder, table, table->column_count);
+    put(&builder, ") AS u(%s%s", "", "");
+    put_names(&builder, table, table->column_count);
+    put(&builder, ") WHERE %s%s", "", "");
+    put_same_keys(&builder, table, "t", "u");
     array_types(table, table->column_count, types);
     return pg_statement(pg, builder.text, types);
 }
@@ -304,8 +307,9 @@ static uint64_t key_hash(const PgTable *table, const PgStatement *statement, con
 
 static void clear_table(PgTable *table)
 {
-    arrays_clear(&table->puts);
-    arrays_clear(&table->deletions);
+    for (int kind = 0; kind < PG_ROW_KINDS; kind++) {
+        arrays_clear(&table->rows[kind]);
+    }
     if (table->key_hash_count > 0) {
         memset(table->slots, 0, table->slot_count * sizeof *table->slots);
     }
@@ -325,14 +329,17 @@ static SqlError write_arrays(Pg *pg, PgStatement *statement, PgArrays *arrays)
 // Queues what waits for one table.
 static SqlError write_table(Pg *pg, PgTable *table)
 {
+    static PgStatement *(*const make[PG_ROW_KINDS])(Pg *, const PgTable *) = {
+        [PG_PUT] = make_put, [PG_CHANGE] = make_change, [PG_DELETION] = make_deletion};
     SqlError error = SQL_NO_ERROR;
-    if (table->puts.row_count > 0) {
-        table->put = table->put != NULL ? table->put : make_put(pg, table);
-        error = write_arrays(pg, table->put, &table->puts);
-    }
-    if (error == SQL_NO_ERROR && table->deletions.row_count > 0) {
-        table->deletion = table->deletion != NULL ? table->deletion : make_deletion(pg, table);
-        error = write_arrays(pg, table->deletion, &table->deletions);
+    for (int kind = 0; kind < PG_ROW_KINDS && error == SQL_NO_ERROR; kind++) {
+        if (table->rows[kind].row_count == 0) {
+            continue;
+        }
+        if (table->statements[kind] == NULL) {
+            table->statements[kind] = make[kind](pg, table);
+        }
+        error = write_arrays(pg, table->statements[kind], &table->rows[kind]);
     }
     clear_table(table);
     return error;
@@ -353,8 +360,8 @@ static SqlError add_row(Pg *pg, PgTable *table, const PgStatement *statement,
         }
         (void)note_key(table, hash);
     }
-    const uint32_t count = kind->is_deletion ? table->key_count : table->column_count;
-    PgArrays *arrays = kind->is_deletion ? &table->deletions : &table->puts;
+    const uint32_t count = kind->kind == PG_DELETION ? table->key_count : table->column_count;
+    PgArrays *arrays = &table->rows[kind->kind];
     ASSERT(statement->parameter_count == count);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = order[i];
@@ -423,10 +430,10 @@ void rows_free(Pg *pg)
 {
     for (uint32_t i = 0; i < pg->table_count; i++) {
         PgTable *table = &pg->tables[i];
-        pg_statement_free(table->put);
-        pg_statement_free(table->deletion);
-        arrays_free(&table->puts);
-        arrays_free(&table->deletions);
+        for (int kind = 0; kind < PG_ROW_KINDS; kind++) {
+            pg_statement_free(table->statements[kind]);
+            arrays_free(&table->rows[kind]);
+        }
         free(table->slots);
     }
     arrays_free(&pg->heads);
@@ -505,15 +512,17 @@ SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raise
 // --- locks --------------------------------------------------------------------------------------
 
 // In the order of the places' ids, so that two who lock the same ones do not wait for each other.
-#define LOCK_PLACES_TEXT                                                                 \
-    "SELECT pg_advisory_xact_lock(hashtextextended(encode(p.place_id, 'hex'), 0)) FROM " \
-    "(SELECT DISTINCT place_id FROM worlds WHERE world_id = ANY($1::bytea[]) "           \
-    "ORDER BY place_id) AS p"
+// `= ANY($1)` would compare each row with each element of the array.
+#define LOCK_PLACES_TEXT                                                                      \
+    "SELECT count(pg_advisory_xact_lock(hashtextextended(encode(p.place_id, 'hex'), 0))) "    \
+    "FROM (SELECT DISTINCT w.place_id FROM worlds w JOIN unnest($1::bytea[]) AS u(world_id) " \
+    "ON w.world_id = u.world_id ORDER BY w.place_id) AS p"
 
 // So are heads. Without it an UPDATE of several would lock them in the order of its plan.
-#define LOCK_WORLDS_TEXT                                                                 \
-    "SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY($1::bytea[]) " \
-    "ORDER BY world_id FOR UPDATE) AS locked"
+#define LOCK_WORLDS_TEXT                                                              \
+    "SELECT count(*) FROM (SELECT 1 FROM world_head h JOIN unnest($1::bytea[]) "      \
+    "AS u(world_id) ON h.world_id = u.world_id ORDER BY h.world_id FOR UPDATE OF h) " \
+    "AS locked"
 
 static SqlError queue_lock(Pg *pg, PgStatement **statement, const char *text,
                            const char *const *world_ids, uint32_t count)

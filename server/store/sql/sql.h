@@ -168,7 +168,7 @@ void sql_put_u64(SqlRow *row, uint64_t value);
 void sql_put_f32(SqlRow *row, float value);
 void sql_put_bytes(SqlRow *row, const void *data, size_t bytes);
 void sql_put_unhashed(SqlRow *row, const void *data, size_t bytes); // not part of the checksum
-void sql_put_string(SqlRow *row, const char *text); // up to its terminator
+void sql_put_string(SqlRow *row, const char *text);                 // up to its terminator
 void sql_put_null(SqlRow *row);
 void sql_put_checksum(SqlRow *row);
 // For a checksum without a row.

@@ -55,8 +55,8 @@ bool players_list_add(PlayerList *list, const Row *row, const uint8_t *bytes, si
     if (!list_grow(list)) {
         return false;
     }
-    list->is_unsorted = list->is_unsorted || (list->count > 0 &&
-                                              list->items[list->count - 1].account >= account);
+    list->is_unsorted =
+        list->is_unsorted || (list->count > 0 && list->items[list->count - 1].account >= account);
     list->items[list->count] = (PlayerRow){.account = account,
                                            .bytes = bytes,
                                            .value = row->value,

@@ -489,7 +489,11 @@ Status rows_read(Sql *sql, const char *world_id, StoreRowSink sink, void *user, 
     if (reading == NULL) {
         return STATUS_LIMIT;
     }
-    *reading = (Reading){.sql = sql, .world_id = world_id, .sink = sink, .user = user};
+    reading->sql = sql; // the buffer is large, and not emptied
+    reading->world_id = world_id;
+    reading->sink = sink;
+    reading->user = user;
+    reading->found = (RowsFound){0};
     read_meta(reading);
     read_chunks(reading);
     read_structures(reading);

@@ -266,18 +266,18 @@ static TextKind kind_of(const char *text)
     static const struct {
         const char *begin;
         TextKind kind;
-    } kinds[] = {{"BEGIN", TEXT_BEGIN},
-                 {"COMMIT", TEXT_COMMIT},
-                 {"ROLLBACK TO", TEXT_UNDO},
-                 {"ROLLBACK", TEXT_ROLL_BACK},
-                 {"SAVEPOINT", TEXT_SAVEPOINT},
-                 {"RELEASE", TEXT_RELEASE},
-                 {"SELECT pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
-                 {"SELECT count(*) FROM (SELECT 1 FROM world_head WHERE world_id = ANY(",
-                  TEXT_LOCK_WORLDS},
-                 {"SELECT pg_advisory_xact_lock(", TEXT_LOCK},
-                 {"SELECT CASE WHEN to_regclass", TEXT_NUMBER},
-                 {"SELECT count(*) FROM pg_attribute", TEXT_NUMBER}};
+    } kinds[] = {
+        {"BEGIN", TEXT_BEGIN},
+        {"COMMIT", TEXT_COMMIT},
+        {"ROLLBACK TO", TEXT_UNDO},
+        {"ROLLBACK", TEXT_ROLL_BACK},
+        {"SAVEPOINT", TEXT_SAVEPOINT},
+        {"RELEASE", TEXT_RELEASE},
+        {"SELECT count(pg_advisory_xact_lock(hash", TEXT_LOCK_PLACES},
+        {"SELECT count(*) FROM (SELECT 1 FROM world_head h JOIN unnest(", TEXT_LOCK_WORLDS},
+        {"SELECT pg_advisory_xact_lock(", TEXT_LOCK},
+        {"SELECT CASE WHEN to_regclass", TEXT_NUMBER},
+        {"SELECT count(*) FROM pg_attribute", TEXT_NUMBER}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strncmp(text, kinds[i].begin, strlen(kinds[i].begin)) == 0) {
             return kinds[i].kind;
@@ -298,25 +298,6 @@ static int64_t catalogue_number(const char *text)
 
 #define RAISED_BEGIN "WITH raised AS ("
 #define RAISED_END   ") SELECT string_agg(int8send(number), '') FROM raised"
-
-// "WITH u AS (SELECT * FROM unnest(…) AS u(…)), changed AS (UPDATE …) INSERT INTO t(…) SELECT * FROM u
-// WHERE NOT EXISTS (…) ON CONFLICT …", without its UPDATE, which SQLite does not have there.
-static void translate_put(char *text, size_t bytes)
-{
-    static const char begin[] = "WITH u AS (SELECT * FROM ", where[] = "SELECT * FROM u WHERE NOT";
-    if (strncmp(text, begin, sizeof begin - 1) != 0) {
-        return;
-    }
-    char own[4096];
-    const char *arrays = text + sizeof begin - 1, *arrays_end = strstr(arrays, " AS u(");
-    const char *insert = strstr(text, "INSERT INTO "), *select = strstr(text, where);
-    const char *rest = strstr(text, " ON CONFLICT");
-    ASSERT(arrays_end != NULL && insert != NULL && select != NULL && rest != NULL);
-    const int length = snprintf(own, sizeof own, "%.*sSELECT * FROM %.*s%s", (int)(select - insert),
-                                insert, (int)(arrays_end - arrays), arrays, rest);
-    ASSERT(length > 0 && (size_t)length < bytes);
-    memcpy(text, own, (size_t)length + 1);
-}
 
 // "unnest($1::bytea[], …)", and what it is called: a table with columns c1, c2, … and number.
 static void translate_arrays(ServerText *out, char *text, size_t bytes)
@@ -416,7 +397,6 @@ const ServerText *server_text(const char *text, int parameter_count, const unsig
         if (replace(own, sizeof own, RAISED_END, "")) { // SQLite has no WITH … AS (UPDATE …)
             ASSERT(replace(own, sizeof own, RAISED_BEGIN, ""));
         }
-        translate_put(own, sizeof own);
         made->has_arrays = strstr(own, "unnest(") != NULL;
         if (made->has_arrays) {
             translate_arrays(made, own, sizeof own);
@@ -997,8 +977,8 @@ void server_open(void)
     int code = sqlite3_open(":memory:", &server.db);
     ASSERT(code == SQLITE_OK);
     exec("PRAGMA journal_mode = MEMORY; PRAGMA temp_store = MEMORY");
-    code = sqlite3_create_function(server.db, "int8send", 1, SQLITE_UTF8, NULL, int8send, NULL,
-                                   NULL);
+    code =
+        sqlite3_create_function(server.db, "int8send", 1, SQLITE_UTF8, NULL, int8send, NULL, NULL);
     ASSERT(code == SQLITE_OK);
     code = sqlite3_create_function(server.db, "string_agg", 2, SQLITE_UTF8, NULL, NULL, join_step,
                                    join_end);
