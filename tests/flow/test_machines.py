@@ -101,7 +101,8 @@ class Host:
             link.close()
 
     def is_ready(self):
-        check(self.process.poll() is None, "a host ended:\n" + "\n".join(self.lines[-20:]))
+        check(self.process.poll() is None,
+              f"host {self.address} ended ({self.process.returncode}):\n" + "\n".join(self.lines[-20:]))
         return self.request("GET", "/readyz")[0] == 200
 
     def metric(self, name):
