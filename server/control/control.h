@@ -80,8 +80,6 @@ typedef struct ControlSignIn {
 // Those that are valid, of an account (0: of all), at most max; returns how many there are. Does
 // not wait.
 uint32_t control_sign_ins(Control *control, uint64_t account, ControlSignIn *out, uint32_t max);
-// The account of that name, if it is signed in. Does not wait.
-bool control_signed_in(Control *control, const char *name, uint64_t *account);
 // Sign-ins that have ended are forgotten, in memory and on disk, with links that nobody used and
 // guests who left nothing (store_sweep). Waits for the disk.
 MUST_USE Status control_sweep(Control *control, StoreSwept *out);

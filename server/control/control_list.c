@@ -31,20 +31,6 @@ uint32_t control_sign_ins(Control *control, uint64_t account, ControlSignIn *out
     return count;
 }
 
-bool control_signed_in(Control *control, const char *name, uint64_t *account)
-{
-    bool is_found = false;
-    pthread_mutex_lock(&control->lock);
-    for (uint32_t i = 0; i < control->slot_count && !is_found; i++) {
-        const SignIn *sign_in = control->slots[i];
-        is_found = sign_in != NULL && sign_in->account.name[0] != '\0' &&
-                   strcasecmp(sign_in->account.name, name) == 0;
-        *account = is_found ? sign_in->account.account_id : *account;
-    }
-    pthread_mutex_unlock(&control->lock);
-    return is_found;
-}
-
 Status control_sweep(Control *control, StoreSwept *out)
 {
     const uint64_t now = control_now(control);

@@ -228,6 +228,7 @@ typedef struct HostPeer {
     uint64_t shunned_ns; // until when others get worlds first
     uint32_t placed;     // worlds that it got since it told its load
     bool is_refused, is_silent;
+    bool is_ending; // it said so, which its row does only later
 } HostPeer;
 
 typedef struct HostAsk {

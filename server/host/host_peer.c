@@ -277,8 +277,8 @@ bool hosted_is_uncertain(HostWorld *world)
     const HostPeer *peer = host_has_peers(host) && world->is_held
                                ? host_peer_find(host, NULL, world->held.boot)
                                : NULL;
-    return peer != NULL && (peer->is_refused || peer->is_silent || peer->row.draining ||
-                            peer->row.expires_unix_ms <= host_unix_ms(host));
+    return peer != NULL && (peer->is_refused || peer->is_silent || peer->is_ending ||
+                            peer->row.draining || peer->row.expires_unix_ms <= host_unix_ms(host));
 }
 
 #define AGAIN_NS  (75 * HOST_MS_NS)
@@ -334,7 +334,7 @@ static void run_answered(Host *host, const HostAsk *ask, const HostPeerAnswer *a
         }
         peer->is_silent = peer->is_silent || answer->result == PEER_SILENT;
         if (answer->result == PEER_ANSWERED && answer->refusal == REFUSED_ENDING) {
-            peer->row.draining = true; // before its row says so: nobody is led there any more
+            peer->is_ending = true; // nobody is led there any more
         }
         peer->shunned_ns = host_now(host) + HOST_SECOND_NS; // others first
     }
@@ -419,7 +419,7 @@ void host_peer_hear(Host *host, const HostPeerAsk *ask)
 
 static bool can_take(const Host *host, const HostPeer *peer)
 {
-    return !peer->row.draining && !peer->is_refused && !peer->is_silent &&
+    return !peer->row.draining && !peer->is_ending && !peer->is_refused && !peer->is_silent &&
            peer->shunned_ns <= host_now(host) && peer->row.expires_unix_ms > host_unix_ms(host);
 }
 

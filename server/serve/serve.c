@@ -531,13 +531,23 @@ static void close_serve(Serve *serve)
 
 // --- the loop -----------------------------------------------------------------------------------
 
+static void begin_stop(Serve *serve)
+{
+    atomic_store(&serve->is_stopping, true);
+    host_stop(serve->host, STOP_MS);
+}
+
 static void take_signals(Serve *serve)
 {
     struct signalfd_siginfo info;
     while (read(serve->signals, &info, sizeof info) == sizeof info) {
         serve_log(LOG_INFO, "host", "signal %u: stopping", info.ssi_signo);
-        atomic_store(&serve->is_stopping, true);
-        host_stop(serve->host, STOP_MS);
+        begin_stop(serve);
+    }
+    if (serve->stop_ns != 0 && clock_ns() >= serve->stop_ns) {
+        serve->stop_ns = 0;
+        serve_log(LOG_INFO, "host", "an operator said so: stopping");
+        begin_stop(serve);
     }
 }
 

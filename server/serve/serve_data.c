@@ -104,8 +104,10 @@ static Status open_store(Serve *serve)
     const Status status = store_open(&config, &serve->store, reason, sizeof reason);
     utf8_clean(reason); // SQLite names what it found, which in a damaged file can be any bytes
     if (status != STATUS_OK && serve->config.store != NULL) {
+        const char *why =
+            status == STATUS_BLOCKED ? "it takes no writes now; try again" : status_text(status);
         serve_log_failure(serve->command, "the database server: %s",
-                          reason[0] != '\0' ? reason : status_text(status));
+                          reason[0] != '\0' ? reason : why);
     } else if (status == STATUS_MALFORMED) {
         serve_say_damaged(serve, reason);
     } else if (status != STATUS_OK) {

@@ -125,6 +125,7 @@ typedef struct Serve {
     ServeScriptWait script_waits[SERVE_SCRIPT_WAITS_MAX]; // the main thread's
     uint32_t script_wait_count;
 
+    uint64_t stop_ns; // when it stops as by SIGTERM; 0: not asked for. The main thread's
     int epoll, signals;
     int exit_code;
 } Serve;

@@ -70,7 +70,7 @@ class Host:
         self.address = club.network.add(number)
         self.home = os.path.join(club.folder, f"host{number}")
         os.makedirs(self.home)
-        self.process, self.lines = None, []
+        self.process, self.lines, self.restarts = None, [], 0
 
     def start(self):
         # Its temporary files and worlds belong to it, so it leads a group of processes.
@@ -101,7 +101,13 @@ class Host:
             link.close()
 
     def is_ready(self):
-        check(self.process.poll() is None, "a host ended:\n" + "\n".join(self.lines[-20:]))
+        # A host that finds the database away when it begins ends, and is begun again (Restart=on-failure).
+        if self.process.poll() == 1 and self.restarts < FAULTS:
+            self.restarts += 1
+            time.sleep(2)
+            self.start()
+        check(self.process.poll() is None,
+              f"host {self.address} ended ({self.process.returncode}):\n" + "\n".join(self.lines[-20:]))
         return self.request("GET", "/readyz")[0] == 200
 
     def metric(self, name):

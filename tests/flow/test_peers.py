@@ -108,13 +108,14 @@ def play(host, token, name, resume=None, seconds=20.0, **wish):
 def come_back(club, player, token, name):
     """The world of a player is gone: any host that lives brings them back. Gives the player again, and how
     long that took."""
-    begin = time.monotonic()
+    begin, player.detours = time.monotonic(), 0
     while True:
         host = club.living()[0]
         try:
             return (play(host, token, name, resume=player.welcome["resumeToken"],
                          world_id=player.world_id), time.monotonic() - begin)
         except (Closed, OSError):
+            player.detours += 1
             check(time.monotonic() - begin < 60, "the player does not come back")
             time.sleep(0.1)
 
@@ -228,6 +229,7 @@ def drain(program, club, player, token):
     host.stopping = True
     again, _ = come_back(club, player, token, "p2")
     end = time.monotonic()
+    check(player.detours == 0, "they were led to the host that ends")
     check_body(player, again, where)
     said, _ = command.communicate(timeout=60)
     check(command.returncode == 0 and "has ended" in said, said)
@@ -416,10 +418,16 @@ class Shown:
     def order(self, host, player):
         """Announced, kicked by name, stopped; from a host that does not run that world."""
         world = player.world_id
-        keep_up(player)
-        status, answer = host.post("/admin/announce", {"text": "soon", "world_id": world}, self.boss)
-        check(status == 200 and answer["worlds"] == 1, f"{status}: {answer}")
-        check(heard(player, "soon"), f"nobody hears it: {player.errors}")
+        texts, receive = [], player.socket.receive
+
+        def keep(seconds):
+            texts.append(str(receive(seconds)))
+            return texts[-1]
+        player.socket.receive = keep
+        with staying([player]):
+            status, answer = host.post("/admin/announce", {"text": "soon", "world_id": world}, self.boss)
+            check(status == 200 and answer["worlds"] == 1, f"{status}: {answer}")
+            wait_until(lambda: any('"soon"' in text for text in texts), "it is heard", 10)
         status, answer = host.post("/admin/kick", {"account": "walker0", "world_id": world}, self.boss)
         check(status == 200 and answer["worlds"] == 1, f"{status}: {answer}")
         check(wait_told(player) == "kicked", "they play on")

@@ -77,6 +77,12 @@ const english = {
         drainText: 'No new world starts, and the server says that it is not ready. Worlds that run go on until everybody has left. You can end it here.',
         draining: 'This server drains: it starts no new worlds.',
         accepts: 'This server starts worlds.',
+        hosts: 'Hosts', host: 'Host', memoryShare: 'Memory', tickShare: 'Processor for ticks',
+        hostSelf: '(this one)',
+        hostSilent: 'does not answer', hostDrains: 'drains', hostServes: 'serves',
+        hostDrainTitle: 'Drain that host?',
+        hostDrained: (host: string) => `${host} drains: it starts no new worlds.`,
+        hostUndrained: (host: string) => `${host} starts worlds again.`,
     },
     people: {
         search: 'Name',

@@ -23,6 +23,19 @@ interface Row extends Seen {
     reported_by?: string | null;
     worlds?: number; // of the server
     draining?: boolean;
+    hosts?: HostRow[]; // of the server: all on its database
+}
+
+interface HostRow {
+    id: string;
+    address: string;
+    self: boolean;
+    answers: boolean;
+    draining: boolean;
+    worlds: number;
+    players: number;
+    memory_permille: number;
+    tick_permille: number;
 }
 
 interface SignIn {
@@ -160,6 +173,39 @@ function Drain({ isDraining, acting }: { isDraining: boolean; acting: Acting }):
     );
 }
 
+function hostState(host: HostRow): string {
+    return !host.answers ? words.worlds.hostSilent : host.draining ? words.worlds.hostDrains : words.worlds.hostServes;
+}
+
+// Of several hosts on one database; one alone has no list. This one is drained below it.
+function Hosts({ hosts, acting }: { hosts: HostRow[]; acting: Acting }): JSX.Element | null {
+    const { hosts: title, players, worlds, memoryShare, tickShare, state, actions } = words.worlds;
+    return hosts.length < 2 ? null : (
+        <Table label={title} head={[words.worlds.host, state, worlds, players, memoryShare, tickShare, actions]}>
+            {hosts.map((host) => (
+                <tr key={host.id}>
+                    <th scope="row">{host.address}<span class="soft"> {host.self ? words.worlds.hostSelf : host.id}</span></th>
+                    <td class={host.answers ? '' : 'wrong'}>{hostState(host)}</td>
+                    <td>{words.number(host.worlds)}</td>
+                    <td>{words.number(host.players)}</td>
+                    <td>{words.number(host.memory_permille / 10)} %</td>
+                    <td>{words.number(host.tick_permille / 10)} %</td>
+                    <td>{!host.self && (host.draining
+                        ? <button type="button" class="button quiet" onClick={() => void acting.run(async () => {
+                            await send('DELETE', `/admin/drain?host=${encodeURIComponent(host.id)}`);
+                            return words.worlds.hostUndrained(host.address);
+                        })}>{words.worlds.undrain}</button>
+                        : <AskOnce label={words.worlds.drain} title={words.worlds.hostDrainTitle} text={words.worlds.drainText}
+                            run={acting.run} act={async () => {
+                                await send('POST', '/admin/drain', { host: host.id });
+                                return words.worlds.hostDrained(host.address);
+                            }} />)}</td>
+                </tr>
+            ))}
+        </Table>
+    );
+}
+
 const ROWS_SHOWN = 50; // each has four charts, which are drawn anew every second
 
 export function WorldsSection(): JSX.Element {
@@ -200,6 +246,7 @@ export function WorldsSection(): JSX.Element {
                 </Table>}
             {worlds.length > shown && <p><button type="button" class="button quiet"
                 onClick={() => setShown(shown + ROWS_SHOWN)}>{words.more}</button></p>}
+            <Hosts hosts={server?.hosts ?? []} acting={acting} />
             <Drain isDraining={server?.draining === true} acting={acting} />
             <Announce acting={acting} />
         </>
