@@ -93,6 +93,26 @@ static bool is_cut(const Hosts *hosts, uint32_t a, uint32_t b)
     return hosts->cut_until_us[low][high] > hosts->now_us;
 }
 
+// A host looks in the store for a world that it does not know: one of the first, or one that a host
+// has made since, which asks others only once its row is stored.
+static void look_in_store(Hosts *hosts, SimHost *host, const char *world_id)
+{
+    const StoreWorld *row = NULL;
+    for (uint32_t i = 0; i < hosts->world_count && row == NULL; i++) {
+        row = strcmp(hosts->worlds[i].row.world_id, world_id) == 0 ? &hosts->worlds[i].row : NULL;
+    }
+    for (uint32_t i = 0; i < hosts->host_count && row == NULL; i++) {
+        Host *other = hosts->hosts[i].host;
+        const HostWorld *known = other != NULL ? host_world(other, world_id) : NULL;
+        row = known != NULL ? host_world_view(known).row : NULL;
+    }
+    HostWorld *made = NULL;
+    if (row != NULL) {
+        const StoreWorld copy = *row;
+        status_ignore(host_add_world(host->host, &copy, &made));
+    }
+}
+
 static void deliver(Hosts *hosts, SimLetter *letter)
 {
     SimHost *from = &hosts->hosts[letter->from], *to = &hosts->hosts[letter->to];
@@ -119,13 +139,8 @@ static void deliver(Hosts *hosts, SimLetter *letter)
     }
     letter->due_us = UINT64_MAX; // until it is answered
     HostPeerAsk ask = letter->ask;
-    // A host looks in the store for a world that it does not know.
-    for (uint32_t i = 0; i < hosts->world_count && ask.kind == PEER_RUN; i++) {
-        HostWorld *made = NULL;
-        if (strcmp(hosts->worlds[i].row.world_id, ask.world_id) == 0 &&
-            host_world(to->host, ask.world_id) == NULL) {
-            status_ignore(host_add_world(to->host, &hosts->worlds[i].row, &made));
-        }
+    if (ask.kind == PEER_RUN && host_world(to->host, ask.world_id) == NULL) {
+        look_in_store(hosts, to, ask.world_id);
     }
     ask.tag = (uint64_t)(letter - hosts->letters);
     host_peer_hear(to->host, &ask);
