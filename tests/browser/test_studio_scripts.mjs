@@ -149,7 +149,8 @@ test('a place is played beside its script, a change runs at once, and nothing of
     await fault.click();
     await until('the line is shown', async () => /Line 3,/.test(await page.locator('.script-where').textContent()));
     assert.match(await page.locator('.script-status').textContent(), /Scripts \d+\.\d\d ms/);
-    // What can be done in the running world is, a new part too: nothing is printed or compiled for it. A new name makes it anew.
+    // What can be done in the running world is, a new part with a script too, and another name for it: nothing is printed or
+    // compiled for it. A spawn makes it anew.
     const { compiled } = await made();
     assert.ok(compiled >= 1, 'it was not made of what the document compiled');
     const paint = (colour) => page.evaluate((value) => {
@@ -159,12 +160,19 @@ test('a place is played beside its script, a change runs at once, and nothing of
     const { printed } = await made();
     await paint('#123456');
     await page.evaluate(() => window.studio.document.edit('Insert Block', [{
-        op: 'create', entity: { id: window.studio.document.newId(), name: 'Late', transform: { position: [0, 30, 0] } } }]));
+        op: 'create', entity: { id: window.studio.document.newId(), name: 'Late', transform: { position: [0, 30, 0] }, scriptRef: { path: 'Workspace/Lift.lua' },
+            parameters: { rise: 1, seconds: 1, pause: 1 } } }]));
     await page.waitForTimeout(500);
-    assert.deepEqual(await made(), { compiled, printed });
     await page.evaluate(() => {
         const { document: doc } = window.studio;
         doc.edit('Rename', [{ op: 'set', member: 'name', ids: [doc.find('Late')[0]], value: 'Later' }]);
+    });
+    await page.waitForTimeout(500);
+    assert.deepEqual(await made(), { compiled, printed });
+    await page.evaluate(() => {
+        const { document: doc, rows } = window.studio;
+        const ids = [[...rows.values()].find(({ type }) => type === 3).id]; // spawn
+        doc.edit('Move', [{ op: 'set', member: 'transform.position', ids, value: [0, 3, 0] }]);
     });
     await until('the world is made anew', async () => (await made()).compiled === compiled + 1);
     await until('and the player is in it', async () => (await (await inside())?.evaluate(() =>

@@ -132,7 +132,18 @@ step('the guided tour, from an empty account to a course that is played in anoth
         window.sandlot?.inspect().phase === 'playing' && window.sandlot.inspect().own[0] === 1).catch(() => false));
     await shot(guest.page, 'tour_played');
     await guest.context.close();
-    await page.click('.tour [aria-label="End the tour"]');
+    // Who plays it is told that this was all.
+    const [played] = await Promise.all([page.waitForEvent('popup'), page.click('.tour a:has-text("Play it")')]);
+    await played.close();
+    await page.waitForSelector('.tour h2:has-text("You have made your first place")');
+    // On an upright tablet everything is in sight.
+    await page.setViewportSize({ width: 820, height: 1180 });
+    for (const id of ['play', 'publish']) {
+        const { x, width } = await page.locator(`.toolbar [data-command=${id}]`).boundingBox();
+        assert.ok(x >= 0 && x + width <= 820, `${id} ends at ${x + width}`);
+    }
+    await shot(page, 'tour_tablet');
+    await page.click('.tour button:has-text("Done")');
     assert.equal(await page.locator('.tour').count(), 0);
     assert.deepEqual(own.complaints, []);
 });
