@@ -195,6 +195,8 @@ step('a picture and a model that are uploaded are seen at once, also under anoth
     // A model takes the place of the shape; what cannot be read leaves it, and is said.
     await upload(page, [['thing.glb', makeGlb({ colour: [1, 0, 1] })], ['broken.glb', Buffer.from('glTF\x02\0\0\0\x14\0\0\0no model')]]);
     // What is not what its name says is refused; put there in another way, it is a problem until it is gone.
+    await page.waitForSelector('.assets li:has-text("broken.glb")');
+    await page.waitForSelector('.notice:has-text("2 files")');
     await upload(page, [['notes.txt', Buffer.from('a')], ['My Photo.PNG', plain(0, 0, 255)], ['bad.png', Buffer.from('\x89PNG\r\n\x1a\n12345', 'latin1')]]);
     await page.waitForSelector('.notice.wrong:has-text("notes.txt was not taken"):has-text("bad.png was not taken")');
     await page.waitForSelector('.assets li:has-text("assets/My_Photo.png")');

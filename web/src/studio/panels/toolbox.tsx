@@ -1,5 +1,5 @@
 // Things to insert without code, and the draft's scripts.
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { KITS, insertKit } from '../kits.ts';
@@ -63,7 +63,8 @@ function Script({ studio, path }: { studio: Studio; path: string }): JSX.Element
     };
     return (
         <li class="one">
-            <button type="button" onClick={() => studio.openScript(path)} onKeyDown={keys}>{path}</button>
+            <button type="button" onClick={() => studio.openScript(path)} onKeyDown={keys}>
+                {path.split('/').map((part, i) => <Fragment key={i}>{i > 0 && <>/<wbr /></>}{part}</Fragment>)}</button>
             <button type="button" class="of" disabled={!canWrite} aria-label={words.renameScript(path)} title={words.renameScript(path)}
                 onClick={() => setRenamed(true)}>✎</button>
             <button type="button" class="of" disabled={!canWrite} aria-label={words.deleteFile(path)} title={words.deleteFile(path)}
