@@ -42,8 +42,8 @@ async function uploadOne(studio: Studio, file: File): Promise<string> {
     }
 }
 
-// What was refused is said at the end, so that no other file's word takes its place.
-async function upload(studio: Studio, files: readonly File[]): Promise<void> {
+// What was refused is said at the end, so that no other file's word takes its place, and given back.
+async function upload(studio: Studio, files: readonly File[]): Promise<string[]> {
     const wrong: string[] = [];
     for (const file of files) {
         wrong.push(await uploadOne(studio, file));
@@ -54,6 +54,7 @@ async function upload(studio: Studio, files: readonly File[]): Promise<void> {
     } else if (files.length > 0) {
         studio.say(files.length === 1 ? words.uploaded(`assets/${assetName(files[0]!.name)}`) : words.uploadedAll(files.length));
     }
+    return refused;
 }
 
 export function Assets({ studio }: { studio: Studio }): JSX.Element {
@@ -61,6 +62,7 @@ export function Assets({ studio }: { studio: Studio }): JSX.Element {
     studio.changed.value;
     const field = useRef<HTMLInputElement>(null);
     const [isOver, setOver] = useState(false);
+    const [refused, setRefused] = useState<string[]>([]); // of the last upload
     const canWrite = studio.link.canWrite.value;
     const files = studio.document.files().filter(({ path }) => !SCRIPT.test(path));
     return (
@@ -69,17 +71,18 @@ export function Assets({ studio }: { studio: Studio }): JSX.Element {
             onDrop={(event) => {
                 event.preventDefault();
                 setOver(false);
-                void upload(studio, [...event.dataTransfer?.files ?? []]);
+                void upload(studio, [...event.dataTransfer?.files ?? []]).then(setRefused);
             }}>
             <p>
                 <input ref={field} type="file" id="asset-file" multiple accept={TYPES} disabled={!canWrite} class="hidden-file"
                     onChange={(event) => {
-                        void upload(studio, [...event.currentTarget.files ?? []]); // a copy: clearing the field empties its own list
+                        void upload(studio, [...event.currentTarget.files ?? []]).then(setRefused); // a copy: clearing the field empties its own list
                         event.currentTarget.value = '';
                     }} />
                 <label for="asset-file" class="button quiet small">{words.upload}</label>{' '}
                 <span class="soft">{words.uploadHint}</span>
             </p>
+            {refused.map((text) => <p key={text} class="wrong">{text}</p>)}
             <ul class="lines">
                 {files.map(({ path, hash }) => {
                     const users = usersOf(studio, path);
