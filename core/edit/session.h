@@ -20,6 +20,9 @@
 
 typedef struct EditSession EditSession;
 
+// Of a transaction of the owner that has only what a build wrote: the Studio does not list it.
+#define EDIT_LABEL_BUILT "Built"
+
 typedef struct EditSessionConfig {
     void *user;
     // Commits a row, or takes it to be committed. When it fails, the transaction is refused.

@@ -1,5 +1,6 @@
 // See undo.h. Each operation that takes something back is filtered by its guards, applied, and
-// appended to the transaction that the others get.
+// appended to the transaction that the others get. Objects first: whether the file of a script may
+// go depends on what is left then, and settings that came with a script stay with it.
 #include "core/edit/undo.h"
 
 #include "core/base/check.h"
@@ -11,7 +12,10 @@ typedef struct Undo {
     EditBuffer *out;
     EditInverse *inverse;
     EditUndone *undone;
+    bool keeps_script; // somebody uses a script that was to be deleted
 } Undo;
+
+typedef enum Pass { OBJECTS, FILES, SETTINGS, PASSES } Pass;
 
 // Whether the member is still as the transaction left it.
 static bool is_kept(const Undo *undo, const EditOp *op, uint32_t index, uint32_t id)
@@ -114,7 +118,35 @@ static Status undo_delete(Undo *undo, const EditOp *op, const uint8_t *bytes, si
     return status != STATUS_OK ? status : apply_appended(undo, at, 1);
 }
 
-static Status undo_chunk(Undo *undo)
+static Pass pass_of(const EditOp *op)
+{
+    return op->type == EDIT_FILE || op->type == EDIT_RENAME    ? FILES
+           : op->type == EDIT_SET && op->kind == EDIT_SETTINGS ? SETTINGS
+                                                               : OBJECTS;
+}
+
+// Whether an entity has the script of this file.
+static Status find_user(const Undo *undo, Text path, bool *is_used)
+{
+    const Text script = place_script_plain(path);
+    PlaceScratch scratch = {.heap = undo->doc->heap};
+    Status status = STATUS_OK;
+    *is_used = false;
+    for (uint32_t id = edit_doc_first(undo->doc, EDIT_ENTITY);
+         id != 0 && status == STATUS_OK && !*is_used;
+         id = edit_doc_next(undo->doc, EDIT_ENTITY, id)) {
+        EditObject object;
+        status = edit_doc_read(undo->doc, EDIT_ENTITY, id, &scratch, &object);
+        if (status == STATUS_OK) {
+            const Text own = place_script(&object.entity.body);
+            *is_used = own.bytes > 0 && text_equal(place_script_plain(own), script);
+        }
+    }
+    place_scratch_free(&scratch);
+    return status;
+}
+
+static Status undo_chunk(Undo *undo, Pass pass)
 {
     const uint8_t *bytes = undo->done->ops.data + undo->chunk.at;
     ByteReader reader = byte_reader(bytes, undo->chunk.bytes);
@@ -122,6 +154,22 @@ static Status undo_chunk(Undo *undo)
     EditOp op;
     const bool is_read = edit_op_read(&reader, &op, &error);
     ASSERT(is_read);
+    if (pass_of(&op) != pass) {
+        return STATUS_OK;
+    }
+    if (pass == FILES && op.type == EDIT_FILE && edit_hash_is_none(op.hash)) {
+        bool is_used;
+        const Status status = find_user(undo, op.path, &is_used);
+        if (status != STATUS_OK || is_used) {
+            undo->keeps_script = true;
+            undo->undone->skipped += 1;
+            return status;
+        }
+    }
+    if (pass == SETTINGS && undo->keeps_script) {
+        undo->undone->skipped += op.target_count;
+        return STATUS_OK;
+    }
     if (op.type == EDIT_SET) {
         return undo_set(undo, &op);
     }
@@ -152,9 +200,11 @@ Status edit_undo(EditDoc *doc, const EditInverse *done, EditBuffer *out, EditInv
     Undo undo = {.doc = doc, .done = done, .out = out, .inverse = inverse, .undone = undone};
     edit_ops_begin(out);
     Status status = out->status;
-    for (uint32_t i = edit_inverse_count(done); i > 0 && status == STATUS_OK; i--) {
-        undo.chunk = edit_inverse_chunk(done, i - 1);
-        status = undo_chunk(&undo);
+    for (Pass pass = OBJECTS; pass < PASSES; pass++) {
+        for (uint32_t i = edit_inverse_count(done); i > 0 && status == STATUS_OK; i--) {
+            undo.chunk = edit_inverse_chunk(done, i - 1);
+            status = undo_chunk(&undo, pass);
+        }
     }
     if (status != STATUS_OK) {
         edit_take_back(doc, inverse);

@@ -1,6 +1,7 @@
 // Undo of one transaction, also when others have worked since: what it changed is changed back,
 // except for members that somebody else changed afterwards, things that somebody else built upon,
-// and what is not there any more. These are skipped and counted.
+// the script of a thing that is left, and what is not there any more. These are skipped and
+// counted.
 #pragma once
 
 #include "core/edit/apply.h"

@@ -27,6 +27,8 @@ extern const char *const script_service_names[SERVICE_COUNT];
     "ServerScriptService, ReplicatedStorage, Workspace, StarterGui, StarterPlayer or " \
     "ReplicatedFirst"
 #define SCRIPT_SOUL_FOLDER "SoulService/" // may stand before a service
+// What Lua that was made from TypeScript requires; nobody of the place has written it.
+#define SCRIPT_TYPESCRIPT_LIBRARY "ReplicatedStorage/lualib_bundle"
 
 typedef struct ScriptPath {
     const char *data; // into the text; not terminated

@@ -176,8 +176,32 @@ step('what the toolbox inserts brings its script; the draft’s files have it', 
         return text.includes('"Coin"') && text.includes('#ff8800');
     });
     await page.click('.scripts button:has-text("Workspace/Coin.lua")');
-    await page.waitForSelector('.script-pane, .cm-editor, [class*=script]');
+    await page.waitForSelector('.script-pane');
+    // Renamed while it is open, and deleted; each is one step back.
+    const coin = async () => (await find(page, 'Coin'))[0].scriptRef.path;
+    const isThere = (path) => until(path, () => studio(page, (wanted) => window.studio.files.hashOf(wanted) !== null, path));
+    const scripts = (name) => page.locator(`.scripts button:has-text("Workspace/${name}.lua")`);
+    await scripts('Coin').press('F2');
+    await page.fill('.scripts .rename', 'Door');
+    await page.press('.scripts .rename', 'Enter');
+    await page.waitForSelector('.scripts .wrong:has-text("Workspace/Door.lua is there already")');
+    await page.fill('.scripts .rename', 'Euro');
+    await page.press('.scripts .rename', 'Enter');
+    await isThere('Workspace/Euro.lua');
+    await page.waitForSelector('.script-tab.current:has-text("Euro.lua")');
+    assert.equal(await coin(), 'Workspace/Euro.lua');
     await page.click('.back');
+    await page.keyboard.press('Control+z');
+    await isThere('Workspace/Coin.lua');
+    assert.equal(await coin(), 'Workspace/Coin.lua');
+    await scripts('Door').press('Delete');
+    await page.waitForSelector('.notice:has-text("1 thing still names it")');
+    await until('it is a problem', () => studio(page, () => window.studio.problems.value.some(({ message }) => message.includes('Workspace/Door.lua'))));
+    assert.deepEqual(await studio(page, () => window.studio.document.settings().contexts), { 'Workspace/Lift': 'Server' });
+    await shot(page, 'script_files');
+    await page.keyboard.press('Control+z');
+    await isThere('Workspace/Door.lua');
+    await until('no problem', () => studio(page, () => window.studio.problems.value.length === 0));
 });
 
 step('a second person sees changes and selections at once, and both keep their own undo', async () => {

@@ -68,6 +68,12 @@ step('the guided tour, from an empty account to a course that is played in anoth
     // 2: a block.
     await page.click('[data-kit=block]');
     await arrives(page, 2);
+    // A page that is loaded again goes on there.
+    await saved(page);
+    await page.reload();
+    await drawn(page);
+    assert.equal(await tourAt(page), 2);
+    await studio(page, () => window.studio.select(window.studio.document.find('Block')));
     await shot(page, 'tour_3');
     // 3: moves it, by its middle.
     const block = await spotOf(page, 'Block');
@@ -187,7 +193,22 @@ step('a picture and a model that are uploaded are seen at once, also under anoth
     await upload(page, [['skin.png', plain(0, 255, 0)]]);
     await until('the changed picture', async () => await magenta(page) === 0);
     // A model takes the place of the shape; what cannot be read leaves it, and is said.
-    await upload(page, [['thing.glb', makeGlb({ colour: [1, 0, 1] })], ['broken.glb', Buffer.from('glTF no model')]]);
+    await upload(page, [['thing.glb', makeGlb({ colour: [1, 0, 1] })], ['broken.glb', Buffer.from('glTF\x02\0\0\0\x14\0\0\0no model')]]);
+    // What is not what its name says is refused; put there in another way, it is a problem until it is gone.
+    await page.waitForSelector('.assets li:has-text("broken.glb")');
+    await page.waitForSelector('.notice:has-text("2 files")');
+    await upload(page, [['notes.txt', Buffer.from('a')], ['My Photo.PNG', plain(0, 0, 255)], ['bad.png', Buffer.from('\x89PNG\r\n\x1a\n12345', 'latin1')]]);
+    await page.waitForSelector('.notice.wrong:has-text("notes.txt was not taken")');
+    assert.equal(await page.locator('.assets p.wrong').count(), 2, 'both are said where one looks');
+    await page.waitForSelector('.assets li:has-text("assets/My_Photo.png")');
+    await shot(page, 'refused');
+    assert.equal(await page.locator('.assets li:has-text("bad.png")').count(), 0);
+    await page.evaluate((place) => fetch(`/api/places/${place}/draft/files/assets/bad.png`, {
+        method: 'PUT', headers: { 'X-Sandlot': '1', 'If-None-Match': '*' }, body: new Uint8Array([0x89, 0x50, 1, 2]) }), id);
+    await page.click('#tab-problems');
+    await page.click('.lines li.error:has-text("assets/bad.png") button');
+    await page.click('.assets [aria-label="Delete assets/bad.png"]');
+    await until('there is no problem', () => studio(page, () => window.studio.problemCount.value === 0));
     const field = page.locator('.member:has-text("Model") input').first();
     await field.fill('thing');
     await field.press('Enter');

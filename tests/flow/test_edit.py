@@ -353,6 +353,17 @@ def test_edit_disk(program, _places, folder):
         editor.wait("unblocked")
         wait_until(lambda: desk.names() == {1: "blocked", 2: "Ice"}, "both changes again")
 
+        # What a build writes beside the path of a script is told as that, and not as somebody's change.
+        def goes_on(old, new, part, label):
+            desk.write("scene.json", desk.read("scene.json").replace(old, new))
+            told = editor.wait("told")
+            while part not in told["ops"]:
+                told = editor.wait("told")
+            check(told["editor"] == 0 and told["label"] == label, told)
+
+        goes_on('"Ice"', '"Ice", "scriptRef": {"path": "Workspace/New.lua"}', b"New.lua", "Changed on disk")
+        goes_on('New.lua"', 'New.lua", "codeHash": "ab12"', b"ab12", "Built")
+
         # Unreadable while nobody edits: the first who comes is told where.
         for one in (editor, late):
             one.close()

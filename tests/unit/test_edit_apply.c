@@ -411,6 +411,57 @@ TEST(an_undo_of_a_creation_takes_what_only_a_build_has_changed)
     close_doc(doc);
 }
 
+static bool has_file(EditDoc *doc, const char *path)
+{
+    return edit_doc_file_find(doc, text_from(path)) != NULL;
+}
+
+// As the toolbox inserts a coin or a door, with a script that others may use meanwhile.
+static EditInverse insert_scripted(EditDoc *doc)
+{
+    static const uint8_t hash[SHA256_BYTES] = {1};
+    EditBuffer ops = edit_fixture_ops(&heap);
+    edit_fixture_create(&ops, (EditWhere){0},
+                        "{\"id\": 30, \"scriptRef\": {\"path\": \"Workspace/Coin.lua\"}}");
+    edit_op_file(&ops, text_from("Workspace/Coin.lua"), hash, NULL);
+    edit_fixture_set(&ops, EDIT_SETTINGS, 0, "contexts", "{\"Workspace/Coin\": \"Server\"}");
+    return done(doc, &ops);
+}
+
+TEST(an_undo_of_a_creation_keeps_a_script_that_somebody_uses)
+{
+    EditDoc *doc = open_doc();
+    EditInverse mine = insert_scripted(doc);
+    EditBuffer ops = edit_fixture_ops(&heap);
+    edit_fixture_set(&ops, EDIT_ENTITY, 30, "name", "\"Gold\"");
+    CHECK_OK(edit_fixture_apply(doc, &ops, NULL));
+    EditUndone undone = undo(doc, &mine);
+    CHECK_INT(undone.changed, 0); // so it is said that it cannot be undone
+    CHECK_INT(undone.skipped, 3);
+    CHECK(edit_doc_has(doc, EDIT_ENTITY, 30) && has_file(doc, "Workspace/Coin.lua"));
+    CHECK_TEXT(edit_fixture_value(doc, EDIT_SETTINGS, 0, "contexts"),
+               "{\"Workspace/Coin\":\"Server\"}");
+    close_doc(doc);
+    // One's own goes, the script stays for somebody else's.
+    doc = open_doc();
+    mine = insert_scripted(doc);
+    ops = edit_fixture_ops(&heap);
+    edit_fixture_set(&ops, EDIT_ENTITY, 20, "scriptRef.path", "\"Workspace/Coin\"");
+    CHECK_OK(edit_fixture_apply(doc, &ops, NULL));
+    undone = undo(doc, &mine);
+    CHECK_INT(undone.changed, 1);
+    CHECK(!edit_doc_has(doc, EDIT_ENTITY, 30) && has_file(doc, "Workspace/Coin.lua"));
+    close_doc(doc);
+    // Nobody uses it.
+    doc = open_doc();
+    mine = insert_scripted(doc);
+    undone = undo(doc, &mine);
+    CHECK_INT(undone.skipped, 0);
+    CHECK(!edit_doc_has(doc, EDIT_ENTITY, 30) && !has_file(doc, "Workspace/Coin.lua"));
+    CHECK_TEXT(edit_fixture_value(doc, EDIT_SETTINGS, 0, "contexts"), "null");
+    close_doc(doc);
+}
+
 TEST(a_deleted_thing_comes_back_without_a_parent_that_is_gone)
 {
     EditDoc *doc = open_doc();

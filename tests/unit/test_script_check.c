@@ -134,6 +134,26 @@ TEST(what_was_made_of_a_soul_is_the_souls)
     CHECK_INT(heap.bytes_now, 0);
 }
 
+// The Studio plays a place with the library of TypeScript among its files.
+TEST(the_library_of_typescript_has_no_lints_of_texts)
+{
+    static const char text[] = "local trimmed = \"\xef\xbb\xbf\"\nreturn {trimmed}\n";
+    static const char *const paths[] = {SCRIPT_TYPESCRIPT_LIBRARY ".lua",
+                                        "ReplicatedStorage/Other.lua"};
+    for (uint32_t i = 0; i < 2; i++) {
+        const PlaceFile files[] = {
+            {paths[i], (const uint8_t *)text, sizeof text - 1},
+            {"place.json", (const uint8_t *)"{\"format\": 1, \"name\": \"A\"}", 26}};
+        uint8_t json[4096];
+        ByteWriter writer = byte_writer(json, sizeof json - 1);
+        Heap heap = heap_make(HEAP_MAX);
+        CHECK_OK(check_place_json(&heap, files, 2, paths[i], &writer));
+        json[writer.at] = '\0';
+        const bool is_told = strstr((const char *)json, "invisible-character") != NULL;
+        CHECK(is_told == (i == 1));
+    }
+}
+
 // Each form of Luau that Lua rejects, and Lua that only looks like it.
 TEST(forms_of_luau_are_named_at_their_line)
 {

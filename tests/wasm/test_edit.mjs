@@ -241,6 +241,10 @@ test('only what changed is told, and what is below it', async () => {
 
 test('the rules of the whole place are problems and stop no edit', async () => {
     const { pages: [one] } = await obby();
+    // Its texts alone: the scripts that things name are not there.
+    const missing = new Set(one.problems().map(({ message }) => /^names (\S+), which is not there$/.exec(message)[1]));
+    assert.ok(missing.size > 0);
+    assert.ok(one.edit('Scripts', [...missing].map((path) => ({ op: 'file', path, hash: HASH, known: null }))));
     assert.deepEqual(one.problems(), []);
     const spawns = [...one.entities()].filter((id) => one.entity(id).type === 'spawn');
     assert.ok(one.edit('No texture', [{ op: 'set', member: 'texture', ids: [10], value: 'nowhere.png' }]));

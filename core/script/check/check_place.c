@@ -175,6 +175,7 @@ Status check_place_script(Heap *heap, const CheckPlace *place, const PlaceFile *
     if (module == NULL) {
         return STATUS_NOT_FOUND;
     }
+    const bool is_library = strcmp(module->path, SCRIPT_TYPESCRIPT_LIBRARY) == 0;
     const bool is_luau = module->language == SOUL_LUAU;
     if (module->language != (is_made ? SOUL_PLAIN : is_luau ? SOUL_LUAU : SOUL_LUA)) {
         return STATUS_UNSUPPORTED;
@@ -192,7 +193,7 @@ Status check_place_script(Heap *heap, const CheckPlace *place, const PlaceFile *
                                 .context = module->context,
                                 .source = file->data,
                                 .source_bytes = file->bytes,
-                                .is_generated = is_made};
+                                .is_generated = is_made || is_library};
     CheckOutput output;
     const Status status = check_script(heap, &script, sink, &output);
     if (status != STATUS_OK) {

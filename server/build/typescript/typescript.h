@@ -4,11 +4,12 @@
 // memory only. Started at first use and kept, because later compiles take a fiftieth of the first.
 #pragma once
 
+#include "core/wire/script_path.h"
 #include "server/build/ask/worker.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/place/soul.h"
 
-#define TYPESCRIPT_LIBRARY "ReplicatedStorage/lualib_bundle" // what its output requires
+#define TYPESCRIPT_LIBRARY SCRIPT_TYPESCRIPT_LIBRARY
 
 // Progress: `total` is the number of TypeScript scripts, `done` the part of the work in the same
 // unit, which never falls; `file` is the current one ("": none). Called whenever that changes, and

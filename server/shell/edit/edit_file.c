@@ -318,6 +318,26 @@ void edit_file_block(EditProcess *process, const PlaceError *error)
     edit_people_say_blocked(process);
 }
 
+// Whether all it changes is what a build writes beside the path of a script: nobody has changed
+// anything then, and lists of what was done leave it out.
+static bool is_built(const EditBuffer *ops)
+{
+    ByteReader reader = byte_reader(ops->data, ops->bytes);
+    EditError ignored = {0};
+    EditOp op;
+    bool is_all = edit_ops_open(&reader, &ignored) == STATUS_OK;
+    while (is_all && edit_op_read(&reader, &op, &ignored)) {
+        char name[EDIT_MEMBER_NAME_BYTES] = "";
+        EditMember member;
+        if (op.type == EDIT_SET && op.kind == EDIT_ENTITY &&
+            edit_member_at(edit_kind_table(op.kind), op.member, &member)) {
+            edit_member_name(&member, name);
+        }
+        is_all = strcmp(name, "scriptRef.codeHash") == 0 || strcmp(name, "scriptPath") == 0;
+    }
+    return is_all;
+}
+
 void edit_file_take_texts(EditProcess *process, EditTexts texts)
 {
     const EditTexts before = edit_text_now(process->text);
@@ -338,7 +358,7 @@ void edit_file_take_texts(EditProcess *process, EditTexts texts)
         EditOp op;
         // Only spaces may have changed, or the order of members.
         if (edit_ops_open(&reader, &ignored) == STATUS_OK && edit_op_read(&reader, &op, &ignored) &&
-            !edit_order_own(process, "Changed on disk", &ops)) {
+            !edit_order_own(process, is_built(&ops) ? EDIT_LABEL_BUILT : "Changed on disk", &ops)) {
             edit_end(process, "a change on disk cannot be applied");
         }
         if (process->is_blocked) {

@@ -205,6 +205,7 @@ interface Group {
 }
 
 const HISTORY_MAX = 1000;
+const BUILT = 'Built'; // EDIT_LABEL_BUILT: what a build wrote is nobody's step
 const GESTURE_MS = 1000; // transactions of one gesture are not further apart
 
 // The module imports functions of the C library; none of them is needed.
@@ -231,6 +232,8 @@ function numberOf(message: Uint8Array): number {
     }
     return value;
 }
+
+const isBuilt = ({ editor, label }: { editor: number; label: string }): boolean => editor === 0 && label === BUILT;
 
 export class EditError extends Error {}
 
@@ -618,9 +621,11 @@ export class StudioDocument {
         if (news.type === TOLD && !news.stale) {
             const now = { seq: news.seq, editor: news.editor, label: news.text, undone: news.undone, ms: Date.now() };
             const own = news.own ? this.waiting.find(({ n }) => n === news.n) : undefined;
-            this.history.push({
-                ...now, step: own !== undefined ? own.group.seqs[0] ?? news.seq : this.stepOf(now, this.history),
-            });
+            if (!isBuilt(now)) {
+                this.history.push({
+                    ...now, step: own !== undefined ? own.group.seqs[0] ?? news.seq : this.stepOf(now, this.history),
+                });
+            }
             if (this.history.length > HISTORY_MAX) {
                 this.history.shift();
             }
@@ -658,7 +663,7 @@ export class StudioDocument {
     remember(log: readonly Omit<Step, 'step'>[]): void {
         const known = new Set(this.history.map(({ seq }) => seq));
         const fresh: Step[] = [];
-        for (const each of log.filter(({ seq }) => !known.has(seq))) {
+        for (const each of log.filter((one) => !known.has(one.seq) && !isBuilt(one))) {
             fresh.push({ ...each, step: this.stepOf(each, fresh) });
         }
         const gone = new Set([...fresh, ...this.history].map(({ undone }) => undone));

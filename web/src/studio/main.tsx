@@ -12,6 +12,7 @@ import { StudioDocument } from './document.ts';
 import { Files } from './files.ts';
 import { Link } from './link.ts';
 import { Shell } from './panels/shell.tsx';
+import { resumeTour } from './panels/tour.tsx';
 import { type PastPage, readPast } from './past.ts';
 import type { Schema } from './schema.ts';
 import { Studio } from './state.ts';
@@ -76,7 +77,7 @@ async function start(place: string): Promise<void> {
     document.title = `${doc.settings().name} · ${words.title}`;
     void remember(doc, place);
     if (new URLSearchParams(location.search).has('tour')) {
-        studio.tour.value = 0;
+        resumeTour(studio);
     }
     render(<Shell studio={studio} />, root);
 }

@@ -2,6 +2,8 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
+import { assetFault, assetName } from '../asset_check.ts';
+import { SCRIPT } from '../script_file.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
@@ -20,45 +22,17 @@ function usersOf(studio: Studio, path: string): number[] {
         });
 }
 
-// What a package takes as the name of a file; cameras write .JPG.
-export const plainName = (name: string): string => name.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[._]+/, '')
-    .replace(/\.[^.]+$/, (ending) => ending.toLowerCase());
-
-const begins = (bytes: Uint8Array, text: string, at = 0): boolean =>
-    [...text].every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
-
-// Whether it is what its name says, as far as a page can tell: a build looks at all of it.
-async function isWhatItSays(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
-    switch (/[^.]*$/.exec(name)?.[0]) {
-        case 'png':
-        case 'jpg':
-        case 'jpeg':
-            return (begins(bytes, '\x89PNG') === name.endsWith('.png')) &&
-                createImageBitmap(new Blob([bytes])).then((picture) => { picture.close(); return true; }, () => false);
-        case 'ogg': return begins(bytes, 'OggS');
-        case 'wav': return begins(bytes, 'RIFF') && begins(bytes, 'WAVE', 8);
-        case 'glb': return begins(bytes, 'glTF');
-        case 'gltf':
-            try {
-                return typeof JSON.parse(new TextDecoder().decode(bytes)) === 'object';
-            } catch {
-                return false;
-            }
-        case 'bin': return true;
-        default: return false;
-    }
-}
-
 // What is wrong with it, or nothing.
 async function uploadOne(studio: Studio, file: File): Promise<string> {
-    const path = `assets/${plainName(file.name)}`;
+    const path = `assets/${assetName(file.name)}`;
     if (file.size > bytesMax(file.name)) {
         return words.assetTooLarge(file.name, bytesMax(file.name) >> 20);
     }
     try {
         const bytes = new Uint8Array(await file.arrayBuffer());
-        if (!await isWhatItSays(path, bytes)) {
-            return words.assetUnreadable(file.name);
+        const fault = await assetFault(path, bytes);
+        if (fault !== '') {
+            return words.assetRefused(file.name, fault);
         }
         await studio.files.write(path, bytes, studio.files.hashOf(path), words.steps.upload(path));
         studio.note(words.uploaded(path), 'info');
@@ -68,8 +42,8 @@ async function uploadOne(studio: Studio, file: File): Promise<string> {
     }
 }
 
-// What was refused is said at the end, so that no other file's word takes its place.
-async function upload(studio: Studio, files: readonly File[]): Promise<void> {
+// What was refused is said at the end, so that no other file's word takes its place, and given back.
+async function upload(studio: Studio, files: readonly File[]): Promise<string[]> {
     const wrong: string[] = [];
     for (const file of files) {
         wrong.push(await uploadOne(studio, file));
@@ -78,8 +52,9 @@ async function upload(studio: Studio, files: readonly File[]): Promise<void> {
     if (refused.length > 0) {
         studio.say(refused.join(' '), 'error');
     } else if (files.length > 0) {
-        studio.say(files.length === 1 ? words.uploaded(`assets/${plainName(files[0]!.name)}`) : words.uploadedAll(files.length));
+        studio.say(files.length === 1 ? words.uploaded(`assets/${assetName(files[0]!.name)}`) : words.uploadedAll(files.length));
     }
+    return refused;
 }
 
 export function Assets({ studio }: { studio: Studio }): JSX.Element {
@@ -87,25 +62,27 @@ export function Assets({ studio }: { studio: Studio }): JSX.Element {
     studio.changed.value;
     const field = useRef<HTMLInputElement>(null);
     const [isOver, setOver] = useState(false);
+    const [refused, setRefused] = useState<string[]>([]); // of the last upload
     const canWrite = studio.link.canWrite.value;
-    const files = studio.document.files().filter(({ path }) => !/\.(lua|luau|ts|soul)$/.test(path));
+    const files = studio.document.files().filter(({ path }) => !SCRIPT.test(path));
     return (
         <div class={`assets ${isOver ? 'over' : ''}`}
             onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
             onDrop={(event) => {
                 event.preventDefault();
                 setOver(false);
-                void upload(studio, [...event.dataTransfer?.files ?? []]);
+                void upload(studio, [...event.dataTransfer?.files ?? []]).then(setRefused);
             }}>
             <p>
                 <input ref={field} type="file" id="asset-file" multiple accept={TYPES} disabled={!canWrite} class="hidden-file"
                     onChange={(event) => {
-                        void upload(studio, [...event.currentTarget.files ?? []]); // a copy: clearing the field empties its own list
+                        void upload(studio, [...event.currentTarget.files ?? []]).then(setRefused); // a copy: clearing the field empties its own list
                         event.currentTarget.value = '';
                     }} />
                 <label for="asset-file" class="button quiet small">{words.upload}</label>{' '}
                 <span class="soft">{words.uploadHint}</span>
             </p>
+            {refused.map((text) => <p key={text} class="wrong">{text}</p>)}
             <ul class="lines">
                 {files.map(({ path, hash }) => {
                     const users = usersOf(studio, path);

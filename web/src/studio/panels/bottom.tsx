@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { KIND, type Problem, type Step } from '../document.ts';
 import { consoleLog } from '../play/console.ts';
 import { ConsoleList } from '../play/console_list.tsx';
+import { SCRIPT } from '../script_file.ts';
 import type { Panel, Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 import { Assets } from './assets.tsx';
@@ -42,8 +43,9 @@ function Problems({ studio }: { studio: Studio }): JSX.Element {
                     <strong>{whereOf(studio, problem)}</strong> {problem.message}</button></li>
             ))}
             {faults.map(([path, { level, line, message }], i) => (
-                <li key={`${path} ${i}`} class={level}><button type="button" onClick={() => studio.openScript(path, line)}>
-                    <strong>{path}:{line}</strong> {message}</button></li>
+                <li key={`${path} ${i}`} class={level}>
+                    <button type="button" onClick={() => { if (SCRIPT.test(path)) { studio.openScript(path, line); } else { studio.panel.value = 'assets'; } }}>
+                        <strong>{line > 0 ? `${path}:${line}` : path}</strong> {message}</button></li>
             ))}
             {problems.length === 0 && faults.length === 0 && blocked.value === null && <li class="soft">{words.noProblems}</li>}
         </ul>

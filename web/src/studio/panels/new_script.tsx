@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 
 import { Dialog } from '../../ui/parts.tsx';
 import type { Op } from '../document.ts';
+import { SCRIPT_NAME } from '../script_file.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
@@ -11,7 +12,6 @@ const SERVICES = ['Workspace', 'ServerScriptService', 'StarterGui', 'StarterPlay
 const LANGUAGES = ['lua', 'ts'] as const;
 type Language = typeof LANGUAGES[number];
 type Service = typeof SERVICES[number];
-const NAME = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
 
 // Most of the place's own scripts are in it.
 function usual(studio: Studio): Language {
@@ -41,7 +41,7 @@ export function NewScript({ studio, close }: { studio: Studio; close: () => void
     const taken = ['lua', 'luau', 'ts'].map((ending) => `${stem}.${ending}`).find((path) => studio.files.hashOf(path) !== null);
     const submit = (event: Event): void => {
         event.preventDefault();
-        if (!NAME.test(name.trim())) {
+        if (!SCRIPT_NAME.test(name.trim())) {
             setSaid(words.newScript.nameRule);
         } else if (taken !== undefined) {
             setSaid(words.newScript.taken(taken));

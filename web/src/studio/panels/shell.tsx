@@ -3,6 +3,7 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { watchAssets } from '../asset_watch.ts';
 import { press } from '../commands.ts';
 import { insertKit, type Kit } from '../kits.ts';
 import type { PlayPane } from '../play/play_pane.tsx';
@@ -86,13 +87,17 @@ function Middle({ studio }: { studio: Studio }): JSX.Element {
     useEffect(() => {
         let compiler: { end(): void } | null = null;
         let isGone = false;
+        let endAssets = (): void => undefined;
         const timer = setTimeout(() => void import('../script/place_compiler.ts').then(({ startPlaceCompiler }) => {
             compiler = isGone ? null
                 : startPlaceCompiler(scriptDocument, files, (path, found) => studio.setFaults(path, found));
         }).catch(() => undefined), CHECK_LATER_MS); // without it the editor still checks what is open
+        const later = setTimeout(() => { endAssets = watchAssets(studio); }, CHECK_LATER_MS);
         return () => {
             isGone = true;
             clearTimeout(timer);
+            clearTimeout(later);
+            endAssets();
             compiler?.end();
         };
     }, [studio]);

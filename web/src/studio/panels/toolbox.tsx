@@ -1,67 +1,81 @@
 // Things to insert without code, and the draft's scripts.
-import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { Fragment, type JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { KITS, insertKit } from '../kits.ts';
+import { checkName, deleteScript, nameOf, renameScript, SCRIPT } from '../script_file.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 import { Sign } from './icons.tsx';
 
-const SCRIPT_NAME = /^[A-Za-z][A-Za-z0-9_]{0,39}$/;
 export const KIT_TYPE = 'application/x-sandlot-kit';
 
-// Its folder and its ending stay. What has the script goes on having it.
-function rename(studio: Studio, path: string, stem: string): void {
-    const { document: doc } = studio;
-    const known = studio.files.hashOf(path);
-    const to = path.replace(/[^/.]+(?=\.[a-z.]+$)/, () => stem);
-    if (known === null || to === path) {
-        return;
-    }
-    if (!SCRIPT_NAME.test(stem) || studio.files.hashOf(to) !== null) {
-        studio.say(studio.files.hashOf(to) !== null ? words.newScript.taken(to) : words.newScript.nameRule, 'error');
-        return;
-    }
-    const ids = [...studio.rows.keys()].filter((id) => (doc.entity(id).scriptRef as { path?: string } | undefined)?.path === path);
-    doc.edit(words.renameScript(path), [{ op: 'rename', from: path, to, known },
-        ...(ids.length > 0 ? [{ op: 'set' as const, member: 'scriptRef.path', ids, value: to }, { op: 'set' as const, member: 'scriptPath', ids, value: null }] : [])]);
+function ScriptName({ studio, path, done }: { studio: Studio; path: string; done: () => void }): JSX.Element {
+    const field = useRef<HTMLInputElement>(null);
+    const [said, setSaid] = useState('');
+    const isOver = useRef(false); // what goes away loses the focus once more
+    useEffect(() => { field.current?.select(); }, []);
+    const end = (isKept: boolean): void => {
+        const name = field.current?.value.trim() ?? '';
+        const isSame = !isKept || name === nameOf(path);
+        const wrong = isSame ? '' : checkName(studio, path, name);
+        setSaid(wrong);
+        if (wrong === '' && !isOver.current) {
+            isOver.current = true;
+            done();
+            if (!isSame) {
+                void renameScript(studio, path, name);
+            }
+        }
+    };
+    return (
+        <>
+            <input ref={field} class="rename" aria-label={words.renameScript(path)} defaultValue={nameOf(path)} maxLength={40} spellcheck={false}
+                aria-invalid={said !== ''} aria-describedby="script-name-said" onInput={() => setSaid('')}
+                onBlur={() => end(said === '')} // a name that was refused is given up
+                onKeyDown={(event) => {
+                    event.stopPropagation();
+                    if (event.key === 'Enter' || event.key === 'Escape') {
+                        end(event.key === 'Enter');
+                    }
+                }} />
+            <span id="script-name-said" class="wrong" role="alert">{said}</span>
+        </>
+    );
 }
 
 function Script({ studio, path }: { studio: Studio; path: string }): JSX.Element {
     const [isRenamed, setRenamed] = useState(false);
     const canWrite = studio.link.canWrite.value;
-    const stem = /[^/.]+(?=\.[a-z.]+$)/.exec(path)?.[0] ?? '';
-    const end = (text: string): void => {
-        setRenamed(false);
-        rename(studio, path, text.trim());
-    };
     if (isRenamed) {
-        return <li><input class="rename" aria-label={words.renameScript(path)} defaultValue={stem} maxLength={40} ref={(field) => field?.focus()}
-            onBlur={(event) => end(event.currentTarget.value)}
-            onKeyDown={(event) => {
-                if (event.key === 'Enter') {
-                    event.currentTarget.blur();
-                } else if (event.key === 'Escape') {
-                    event.currentTarget.value = stem;
-                    event.currentTarget.blur();
-                }
-            }} /></li>;
+        return <li><ScriptName studio={studio} path={path} done={() => setRenamed(false)} /></li>;
     }
+    const keys = (event: KeyboardEvent): void => {
+        if (canWrite && (event.key === 'F2' || event.key === 'Delete')) {
+            event.preventDefault();
+            event.stopPropagation();
+            if (event.key === 'F2') {
+                setRenamed(true);
+            } else {
+                void deleteScript(studio, path);
+            }
+        }
+    };
     return (
         <li class="one">
-            <button type="button" onClick={() => studio.openScript(path)}
-                onKeyDown={(event) => { if (event.key === 'F2' && canWrite) { event.preventDefault(); event.stopPropagation(); setRenamed(true); } }}>{path}</button>
+            <button type="button" onClick={() => studio.openScript(path)} onKeyDown={keys}>
+                {path.split('/').map((part, i) => <Fragment key={i}>{i > 0 && <>/<wbr /></>}{part}</Fragment>)}</button>
             <button type="button" class="of" disabled={!canWrite} aria-label={words.renameScript(path)} title={words.renameScript(path)}
                 onClick={() => setRenamed(true)}>✎</button>
             <button type="button" class="of" disabled={!canWrite} aria-label={words.deleteFile(path)} title={words.deleteFile(path)}
-                onClick={() => studio.files.remove(path, words.steps.removeFile(path))}>✕</button>
+                onClick={() => void deleteScript(studio, path)}>✕</button>
         </li>
     );
 }
 
 function Scripts({ studio }: { studio: Studio }): JSX.Element {
     studio.filed.value;
-    const scripts = studio.document.files().filter(({ path }) => /\.(lua|luau|ts|soul)$/.test(path));
+    const scripts = studio.document.files().filter(({ path }) => SCRIPT.test(path));
     return (
         <>
             <h2>{words.scripts}</h2>

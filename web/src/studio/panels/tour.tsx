@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+import { tabStorage } from '../../ui/kept.ts';
 import type { Step } from '../document.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
@@ -55,6 +56,14 @@ const TARGETS = ['.stage', '[data-kit=block]', '.stage', '.stage', '.member.type
 
 export const TOUR_STEPS = DONE.length;
 
+const keyOf = ({ place }: Studio): string => `sandlot tour ${place}`;
+
+// Where one was before the page was loaded again; from the first step if it was not begun.
+export function resumeTour(studio: Studio): void {
+    const at = Number(tabStorage()?.getItem(keyOf(studio)) ?? 0);
+    studio.tour.value = Number.isInteger(at) && at >= -1 && at <= TOUR_STEPS ? at : 0;
+}
+
 // The published place is played: the last step is done.
 export function endTour(studio: Studio): void {
     if (studio.tour.value === TOUR_STEPS - 1) {
@@ -65,6 +74,9 @@ export function endTour(studio: Studio): void {
 export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
     const at = studio.tour.value;
     const started = useRef<Facts['started']>({ count: 0, turns: 0, places: '', seq: 0, published: '', kills: 0, checkpoints: 0 });
+    useEffect(() => {
+        tabStorage()?.setItem(keyOf(studio), `${at}`);
+    }, [at]);
     useEffect(() => {
         started.current = {
             count: studio.rows.size, turns: turnsOf(studio), places: placesOf(studio), seq: studio.document.seq(),

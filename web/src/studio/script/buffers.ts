@@ -205,7 +205,7 @@ export class Workspace {
     constructor(document: ScriptDocument, files: ScriptFiles) {
         this.document = document;
         this.files = files;
-        offerOpenTexts(document, (path) => this.find(path)?.content());
+        offerOpenTexts(document, (path) => this.find(path)?.content(), (path) => this.close(path));
         effect(() => {
             const kinds = this.open.value.map(({ save }) => save.value.kind);
             scriptsSaved.value = kinds.some((kind) => kind === 'failed' || kind === 'conflict') ? 'unsaved'

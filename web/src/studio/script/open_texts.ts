@@ -7,7 +7,10 @@ import type { ScriptDocument } from './contract.ts';
 export const scriptsSaved = signal<'saved' | 'saving' | 'unsaved'>('saved');
 
 type Find = (path: string) => string | undefined;
-const finders = new WeakMap<ScriptDocument, Find>();
+type Close = (path: string) => Promise<boolean>;
+const finders = new WeakMap<ScriptDocument, { find: Find; close: Close }>();
 
-export const offerOpenTexts = (document: ScriptDocument, find: Find): void => void finders.set(document, find);
-export const openText = (document: ScriptDocument, path: string): string | undefined => finders.get(document)?.(path);
+export const offerOpenTexts = (document: ScriptDocument, find: Find, close: Close): void => void finders.set(document, { find, close });
+export const openText = (document: ScriptDocument, path: string): string | undefined => finders.get(document)?.find(path);
+// Saves it first; false: it could not be saved, and stays open.
+export const closeText = async (document: ScriptDocument, path: string): Promise<boolean> => await finders.get(document)?.close(path) ?? true;
