@@ -37,7 +37,8 @@ static void print_usage(FILE *out)
                  "Copies everything that is stored in the database of FROM to that of TO, and\n"
                  "compares the two at the end. Only what differs is written, so it can be stopped\n"
                  "and run again. A server may run on FROM meanwhile; stop it, and run the copy\n"
-                 "once more for what it has written since, before a server starts on TO.\n"
+                 "once more for what it has written since, before a server starts on TO. While\n"
+                 "one runs on TO the copy is refused.\n"
                  "Exit codes: 0 both are the same, 1 failed or not the same yet, 2 invalid\n"
                  "arguments.\n");
 }
@@ -123,8 +124,11 @@ static int copy(const char *from, const char *to)
     StoreMoved moved = {0};
     const StoreMove move = {
         .from = source.path, .to = target.path, .is_cancelled = is_cancelled, .told = tell};
+    Status status = store_move_check(target.path, reason, sizeof reason);
     // First the blobs, then the rows that name them.
-    Status status = copy_blobs(from, to, reason, sizeof reason);
+    if (status == STATUS_OK) {
+        status = copy_blobs(from, to, reason, sizeof reason);
+    }
     if (status == STATUS_OK) {
         status = store_move(&move, &moved, reason, sizeof reason);
     }

@@ -51,10 +51,18 @@ def test_store_copy(program, places, folder):
         check(rows > 5 and 0 < written < rows + 5, f"{written} of {rows} rows written")
         check(same(copy(program, first, server.url())) == (rows, seen, 0), "nothing to do")
         # The same folder, so the same host and the same keys; its database is not used any more.
-        os.rename(os.path.join(first, "sandlot.db"), os.path.join(folder, "old.db"))
+        older = os.path.join(folder, "older")
+        os.mkdir(older)
+        os.rename(os.path.join(first, "sandlot.db"), os.path.join(older, "sandlot.db"))
         moved = World(program, place, first, "--store", server.url())
         check(moved.room == room, "it is the same world")
         visit(moved, "cy")
+        # The same line once more, from the shell's history: nothing of what runs is set back.
+        counted = "SELECT host_id, boot FROM hosts; SELECT * FROM world_leases;"
+        before = server.ask(counted)
+        text = copy(program, older, server.url(), code=1)
+        check("hosts run on the target" in text and "Stop them first" in text, text)
+        check(server.ask(counted) == before, "rows of the host were set back")
         moved.stop()
         names = server.ask("SELECT encode(name, 'escape') FROM presence_players ORDER BY 1;").split()
         check(len(names) == 3, f"everybody who was there: {names}")
