@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
+#include "server/control/settings/settings.h"
 #include "server/store/place/blob_move.h"
 #include "server/store/store.h"
 #include "server/store/store_move.h"
@@ -171,6 +172,12 @@ int cmd_store(int argc, char **argv)
     }
     if (argc != 4) {
         return command_misused("store", false, "copy needs two arguments: FROM and TO", NULL);
+    }
+    for (int i = 2; i < 4; i++) {
+        char why[SETTINGS_REASON_BYTES];
+        if (is_url(argv[i]) && !settings_check_store(argv[i], why)) {
+            return command_misused("store", false, why, NULL);
+        }
     }
     return copy(argv[2], argv[3]);
 }

@@ -11,6 +11,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from support import PATIENCE, Player, World, check, run, wait_until  # noqa: E402
+from test_accounts import People  # noqa: E402
+from test_up import SECRET  # noqa: E402
 import postgres  # noqa: E402
 
 
@@ -79,6 +81,29 @@ def test_store_copy(program, places, folder):
         back.stop()
 
 
+def test_store_copy_settings(program, places, folder):
+    """What an operator changed on one machine holds on all of them, when there are several."""
+    del places
+    os.environ.pop("STORE", None)
+    homes = [os.path.join(folder, name) for name in ("a", "b")]
+    secret = {"SANDLOT_SECRET_KEY": SECRET}
+    for home in homes:
+        os.makedirs(os.path.join(home, "data"))
+    with postgres.Running() as server:
+        alone = People(program, homes[0], variables=secret)
+        boss = alone.operator()
+        status, answer = alone.post("/admin/settings", {"chat": "off", "approve_listing": "yes"}, boss, "PUT")
+        check(status == 200, answer)
+        alone.stop()
+        same(copy(program, os.path.join(homes[0], "data"), server.url()))
+        hosts = [People(program, home, "--store", server.url(), variables=secret) for home in homes]
+        for host in hosts:
+            status, answer = host.post("/admin/settings", None, boss, "GET")
+            check(status == 200 and (answer["registration"], answer["chat"], answer["approve_listing"])
+                  == ("open", "off", "yes"), f"port {host.port}: {answer}")
+            host.stop()
+
+
 def test_store_copy_killed(program, places, folder):
     """A copy that is killed in the middle of a large table goes on there, in both directions."""
     del places
@@ -126,6 +151,10 @@ def test_store_copy_refuses(program, places, folder):
     check("there is no database" in text, text)
     text = copy(program, "postgres://x@%2Fnobody%2Fis%2Fhere/x", os.path.join(folder, "other"), code=1)
     check("cannot be opened" in text, text)
+    for url in ("postgres://x:S3cret@%2Fnobody/x", "postgres://x@%2Fnobody/x?password=S3cret"):
+        for ends in ((url, folder), (folder, url)):
+            text = copy(program, *ends, code=2)
+            check("must not have a password" in text and "S3cret" not in text, text)
 
 
 if __name__ == "__main__":
