@@ -32,14 +32,15 @@ static bool is_cancelled(void)
 
 static void print_usage(FILE *out)
 {
-    fprintf(out, "usage: sandlot store copy FROM TO\n\n"
+    fprintf(out, "usage: sandlot store copy [--overwrite] FROM TO\n\n"
                  "  FROM, TO  a data folder, or the address of a PostgreSQL server:\n"
                  "            postgres://sandlot@db.example/sandlot\n\n"
                  "Copies everything that is stored in the database of FROM to that of TO, and\n"
                  "compares the two at the end. Only what differs is written, so it can be stopped\n"
                  "and run again. A server may run on FROM meanwhile; stop it, and run the copy\n"
                  "once more for what it has written since, before a server starts on TO. While\n"
-                 "one runs on TO the copy is refused.\n"
+                 "one runs on TO the copy is refused; also if hosts have run there since, unless\n"
+                 "--overwrite says that what they have stored there may be deleted.\n"
                  "Exit codes: 0 both are the same, 1 failed or not the same yet, 2 invalid\n"
                  "arguments.\n");
 }
@@ -108,7 +109,7 @@ static Status copy_blobs(const char *from, const char *to, char *reason, size_t 
     return status;
 }
 
-static int copy(const char *from, const char *to)
+static int copy(const char *from, const char *to, bool overwrites)
 {
     static End source, target;
     char reason[512] = "";
@@ -123,8 +124,11 @@ static int copy(const char *from, const char *to)
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     StoreMoved moved = {0};
-    const StoreMove move = {
-        .from = source.path, .to = target.path, .is_cancelled = is_cancelled, .told = tell};
+    const StoreMove move = {.from = source.path,
+                            .to = target.path,
+                            .overwrites = overwrites,
+                            .is_cancelled = is_cancelled,
+                            .told = tell};
     Status status = store_move_check(target.path, reason, sizeof reason);
     // First the blobs, then the rows that name them.
     if (status == STATUS_OK) {
@@ -156,17 +160,24 @@ static int copy(const char *from, const char *to)
 
 int cmd_store(int argc, char **argv)
 {
+    bool overwrites = false;
+    int kept = 1;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_usage(stdout);
             return EXIT_OK;
         }
-        if (argv[i][0] == '-') {
+        if (strcmp(argv[i], "--overwrite") == 0) {
+            overwrites = true;
+        } else if (argv[i][0] == '-') {
             char why[512];
             command_option_error(argv[i], print_usage, why, sizeof why);
             return command_misused("store", false, why, NULL);
+        } else {
+            argv[kept++] = argv[i];
         }
     }
+    argc = kept;
     if (argc < 2 || strcmp(argv[1], "copy") != 0) {
         return command_misused("store", false, "the only thing it does is: copy FROM TO", NULL);
     }
@@ -179,5 +190,5 @@ int cmd_store(int argc, char **argv)
             return command_misused("store", false, why, NULL);
         }
     }
-    return copy(argv[2], argv[3]);
+    return copy(argv[2], argv[3], overwrites);
 }

@@ -319,7 +319,8 @@ static void close_table(Side *side)
 
 static bool has_hosts(Sql *sql)
 {
-    return sql_number(sql, "SELECT CASE WHEN to_regclass('hosts') IS NULL THEN 0 ELSE 1 END") == 1 &&
+    return sql_number(sql, "SELECT CASE WHEN to_regclass('hosts') IS NULL THEN 0 ELSE 1 END") ==
+               1 &&
            sql_number(sql, "SELECT count(*) FROM hosts WHERE expires_unix_ms > "
                            "(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT") > 0;
 }
@@ -328,8 +329,42 @@ static Status refuse_hosts(char *reason, size_t reason_bytes)
 {
     snprintf(reason, reason_bytes,
              "hosts run on the target: what they store would be set back. Is it the right one? "
-             "Stop them first; one that was killed counts for some seconds more");
+             "Stop them first; one that has ended may count for some seconds more");
     return STATUS_DENIED;
+}
+
+// Hosts that share a database count their events and keep settings there; neither is ever taken
+// back. What the target has of its own was made there, and the copy would delete it.
+static bool is_newer(Moving *moving)
+{
+    static const char *const counts[] = {
+        "SELECT max(last) FROM event_head",
+        "SELECT count(*) FROM shared_settings WHERE length(name) > 0"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        is =
+            is || sql_number(&moving->to.sql, counts[i]) > sql_number(&moving->from.sql, counts[i]);
+    }
+    return is;
+}
+
+static Status check_age(Moving *moving, char *reason, size_t reason_bytes)
+{
+    const bool is_lost = !moving->move->overwrites && is_newer(moving);
+    const Sql *bad = moving->from.sql.error != SQL_NO_ERROR ? &moving->from.sql : &moving->to.sql;
+    const Status status = sql_status(bad);
+    if (status != STATUS_OK) {
+        snprintf(reason, reason_bytes, "%s", sql_error_text(bad));
+        return status;
+    }
+    if (is_lost) {
+        snprintf(
+            reason, reason_bytes,
+            "hosts have run on the target, and what they stored there would be deleted. Take a "
+            "new database, or --overwrite if nobody needs that any more");
+        return STATUS_DENIED;
+    }
+    return STATUS_OK;
 }
 
 // Hosts of the target cannot begin before the transaction ends, and none runs when it begins.
@@ -538,11 +573,12 @@ Status store_move(const StoreMove *move, StoreMoved *out, char *reason, size_t b
     if (status == STATUS_OK) {
         status = open_side(&moving->to, move->to, true, reason, bytes);
     }
+    status = status == STATUS_OK ? check_age(moving, reason, bytes) : status;
     for (uint32_t i = 0; i < sql_table_count() && status == STATUS_OK; i++) {
         moving->table = sql_table_at(i);
         // Rows of hosts are of processes that run on that database.
-        status = moving->table->table == TABLE_HOSTS ? STATUS_OK
-                                                     : move_table(moving, reason, bytes);
+        status =
+            moving->table->table == TABLE_HOSTS ? STATUS_OK : move_table(moving, reason, bytes);
     }
     if (status == STATUS_OK && out->tables_different > 0) {
         snprintf(reason, bytes, "%u tables changed meanwhile", out->tables_different);

@@ -16,8 +16,8 @@ from test_up import SECRET  # noqa: E402
 import postgres  # noqa: E402
 
 
-def copy(program, source, target, code=0):
-    done = subprocess.run([program, "store", "copy", source, target], capture_output=True, text=True,
+def copy(program, source, target, code=0, options=()):
+    done = subprocess.run([program, "store", "copy", *options, source, target], capture_output=True, text=True,
                           timeout=60 * PATIENCE, check=False)
     check(done.returncode == code, f"exit code {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout + done.stderr
@@ -102,6 +102,20 @@ def test_store_copy_settings(program, places, folder):
             check(status == 200 and (answer["registration"], answer["chat"], answer["approve_listing"])
                   == ("open", "off", "yes"), f"port {host.port}: {answer}")
             host.stop()
+        hosts = [People(program, homes[0], "--store", server.url(), variables=secret)]
+        hosts[0].post("/admin/settings", {"registration": "open"}, boss, "PUT")
+        hosts[0].register("dora")
+        hosts[0].stop()
+        valid = "SELECT count(*) FROM hosts WHERE expires_unix_ms > extract(epoch FROM now()) * 1000;"
+        wait_until(lambda: server.ask(valid).strip() == "0", "no host counts any more", 60)
+        # Nobody runs there now. What was made there since is not deleted unless somebody says so.
+        count = "SELECT count(*) FROM accounts;"
+        before = server.ask(count)
+        text = copy(program, os.path.join(homes[0], "data"), server.url(), code=1)
+        check("hosts have run on the target" in text and "--overwrite" in text, text)
+        check(server.ask(count) == before, "accounts were deleted")
+        same(copy(program, os.path.join(homes[0], "data"), server.url(), options=["--overwrite"]))
+        check(server.ask(count) != before, "it is as the source")
 
 
 def test_store_copy_killed(program, places, folder):
