@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command.h"
+#include "server/control/settings/settings.h"
 #include "server/store/place/blob_move.h"
 #include "server/store/store.h"
 #include "server/store/store_move.h"
@@ -31,13 +32,15 @@ static bool is_cancelled(void)
 
 static void print_usage(FILE *out)
 {
-    fprintf(out, "usage: sandlot store copy FROM TO\n\n"
+    fprintf(out, "usage: sandlot store copy [--overwrite] FROM TO\n\n"
                  "  FROM, TO  a data folder, or the address of a PostgreSQL server:\n"
                  "            postgres://sandlot@db.example/sandlot\n\n"
                  "Copies everything that is stored in the database of FROM to that of TO, and\n"
                  "compares the two at the end. Only what differs is written, so it can be stopped\n"
                  "and run again. A server may run on FROM meanwhile; stop it, and run the copy\n"
-                 "once more for what it has written since, before a server starts on TO.\n"
+                 "once more for what it has written since, before a server starts on TO. While\n"
+                 "one runs on TO the copy is refused; also if hosts have run there since, unless\n"
+                 "--overwrite says that what they have stored there may be deleted.\n"
                  "Exit codes: 0 both are the same, 1 failed or not the same yet, 2 invalid\n"
                  "arguments.\n");
 }
@@ -106,7 +109,7 @@ static Status copy_blobs(const char *from, const char *to, char *reason, size_t 
     return status;
 }
 
-static int copy(const char *from, const char *to)
+static int copy(const char *from, const char *to, bool overwrites)
 {
     static End source, target;
     char reason[512] = "";
@@ -121,10 +124,16 @@ static int copy(const char *from, const char *to)
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     StoreMoved moved = {0};
-    const StoreMove move = {
-        .from = source.path, .to = target.path, .is_cancelled = is_cancelled, .told = tell};
+    const StoreMove move = {.from = source.path,
+                            .to = target.path,
+                            .overwrites = overwrites,
+                            .is_cancelled = is_cancelled,
+                            .told = tell};
+    Status status = store_move_check(target.path, reason, sizeof reason);
     // First the blobs, then the rows that name them.
-    Status status = copy_blobs(from, to, reason, sizeof reason);
+    if (status == STATUS_OK) {
+        status = copy_blobs(from, to, reason, sizeof reason);
+    }
     if (status == STATUS_OK) {
         status = store_move(&move, &moved, reason, sizeof reason);
     }
@@ -151,22 +160,35 @@ static int copy(const char *from, const char *to)
 
 int cmd_store(int argc, char **argv)
 {
+    bool overwrites = false;
+    int kept = 1;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_usage(stdout);
             return EXIT_OK;
         }
-        if (argv[i][0] == '-') {
+        if (strcmp(argv[i], "--overwrite") == 0) {
+            overwrites = true;
+        } else if (argv[i][0] == '-') {
             char why[512];
             command_option_error(argv[i], print_usage, why, sizeof why);
             return command_misused("store", false, why, NULL);
+        } else {
+            argv[kept++] = argv[i];
         }
     }
+    argc = kept;
     if (argc < 2 || strcmp(argv[1], "copy") != 0) {
         return command_misused("store", false, "the only thing it does is: copy FROM TO", NULL);
     }
     if (argc != 4) {
         return command_misused("store", false, "copy needs two arguments: FROM and TO", NULL);
     }
-    return copy(argv[2], argv[3]);
+    for (int i = 2; i < 4; i++) {
+        char why[SETTINGS_REASON_BYTES];
+        if (is_url(argv[i]) && !settings_check_store(argv[i], why)) {
+            return command_misused("store", false, why, NULL);
+        }
+    }
+    return copy(argv[2], argv[3], overwrites);
 }

@@ -66,7 +66,7 @@ static Status open_control(Control *control)
     status = status == STATUS_OK ? host_keys_read(control) : status;
     control->is_open = control->config.is_open;
     if (status == STATUS_OK && control->config.is_shared && !control->config.guests_only) {
-        status = live_settings_reload(control);
+        status = live_settings_open(control);
     }
     return status;
 }

@@ -85,6 +85,8 @@ MUST_USE Status host_keys_reload(Control *control);
 // --- live_setting.c -----------------------------------------------------------------------------
 // Keeps what an operator changed, for later starts and for other hosts, and applies it here.
 MUST_USE Status live_setting_set(Control *control, const char *name, const char *value);
+// At the start: what an operator changed here before hosts shared the store becomes what all have.
+MUST_USE Status live_settings_open(Control *control);
 MUST_USE Status live_settings_reload(Control *control); // what was changed at another host
 
 // --- bans.c -------------------------------------------------------------------------------------

@@ -93,3 +93,19 @@ Status live_settings_reload(Control *control)
     }
     return status;
 }
+
+Status live_settings_open(Control *control)
+{
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < LIVE_COUNT && status == STATUS_OK && control->config.data != NULL; i++) {
+        const char *name = live_settings[i].name;
+        char value[STORE_SETTING_BYTES];
+        status = store_setting_find(control->config.store, name, value);
+        if (status == STATUS_NOT_FOUND) {
+            settings_operator_get(control->config.data, name, value, sizeof value);
+            status = value[0] != '\0' ? store_setting_put(control->config.store, name, value)
+                                      : STATUS_OK;
+        }
+    }
+    return status == STATUS_OK ? live_settings_reload(control) : status;
+}

@@ -426,6 +426,14 @@ static RunResult resolve(Sql *sql)
     return RUN_UNKNOWN;
 }
 
+// Finding out takes a while; whoever asks meanwhile is told.
+static void say_away(Store *store, const Sql *sql)
+{
+    pthread_mutex_lock(&store->lock);
+    store->stats.disk = disk_of(sql);
+    pthread_mutex_unlock(&store->lock);
+}
+
 static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, bool carefully)
 {
     sql_clear(sql);
@@ -449,6 +457,7 @@ static RunResult run_transaction(Store *store, Sql *sql, const JobList *batch, b
     }
     if (result == RUN_UNKNOWN) {
         sql_roll_back(sql);
+        say_away(store, sql);
         result = resolve(sql);
         sql_fail(sql, result == RUN_DONE ? SQL_NO_ERROR : SQL_ERROR_DISK);
     }

@@ -44,6 +44,7 @@ typedef struct Moving {
     uint32_t column_count, key_count;
     Side from, to;
     StoreMoved *moved;
+    bool is_lived_in; // a host began to run on the target
 } Moving;
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -314,6 +315,90 @@ static void close_table(Side *side)
     }
 }
 
+// --- hosts that run on the target ----------------------------------------------------------------
+
+static bool has_hosts(Sql *sql)
+{
+    return sql_number(sql, "SELECT CASE WHEN to_regclass('hosts') IS NULL THEN 0 ELSE 1 END") ==
+               1 &&
+           sql_number(sql, "SELECT count(*) FROM hosts WHERE expires_unix_ms > "
+                           "(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT") > 0;
+}
+
+static Status refuse_hosts(char *reason, size_t reason_bytes)
+{
+    snprintf(reason, reason_bytes,
+             "hosts run on the target: what they store would be set back. Is it the right one? "
+             "Stop them first; one that has ended may count for some seconds more");
+    return STATUS_DENIED;
+}
+
+// Hosts that share a database count their events and keep settings there; neither is ever taken
+// back. What the target has of its own was made there, and the copy would delete it.
+static bool is_newer(Moving *moving)
+{
+    static const char *const counts[] = {
+        "SELECT max(last) FROM event_head",
+        "SELECT count(*) FROM shared_settings WHERE length(name) > 0"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        is =
+            is || sql_number(&moving->to.sql, counts[i]) > sql_number(&moving->from.sql, counts[i]);
+    }
+    return is;
+}
+
+static Status check_age(Moving *moving, char *reason, size_t reason_bytes)
+{
+    const bool is_lost = !moving->move->overwrites && is_newer(moving);
+    const Sql *bad = moving->from.sql.error != SQL_NO_ERROR ? &moving->from.sql : &moving->to.sql;
+    const Status status = sql_status(bad);
+    if (status != STATUS_OK) {
+        snprintf(reason, reason_bytes, "%s", sql_error_text(bad));
+        return status;
+    }
+    if (is_lost) {
+        snprintf(
+            reason, reason_bytes,
+            "hosts have run on the target, and what they stored there would be deleted. Take a "
+            "new database, or --overwrite if nobody needs that any more");
+        return STATUS_DENIED;
+    }
+    return STATUS_OK;
+}
+
+// Hosts of the target cannot begin before the transaction ends, and none runs when it begins.
+static void begin_writing(Moving *moving)
+{
+    Sql *sql = &moving->to.sql;
+    sql_begin(sql);
+    if (sql_is_url(moving->move->to)) {
+        sql_exec(sql, "LOCK TABLE hosts IN SHARE MODE");
+        moving->is_lived_in = has_hosts(sql);
+    }
+}
+
+Status store_move_check(const char *to, char *reason, size_t reason_bytes)
+{
+    Sql sql = {0};
+    if (!sql_is_url(to)) {
+        return STATUS_OK; // its folder is locked
+    }
+    Status status = sql_connect(&sql, to, reason, reason_bytes);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const bool is_lived_in = has_hosts(&sql);
+    status = sql_status(&sql);
+    if (status != STATUS_OK) {
+        snprintf(reason, reason_bytes, "the target: %s", sql_error_text(&sql));
+    } else if (is_lived_in) {
+        status = refuse_hosts(reason, reason_bytes);
+    }
+    sql_disconnect(&sql);
+    return status;
+}
+
 // --- one table ----------------------------------------------------------------------------------
 
 static void write_row(Moving *moving, void *statement, const MoveRow *row, uint32_t count)
@@ -375,9 +460,9 @@ static uint64_t walk(Moving *moving, bool writes)
         if (writes && written >= COMMIT_ROWS * commits) { // what is stored is not copied again
             commits += 1;
             sql_commit(&to->sql);
-            sql_begin(&to->sql);
+            begin_writing(moving);
         }
-        if (is_cancelled(moving)) {
+        if (moving->is_lived_in || is_cancelled(moving)) {
             break;
         }
     }
@@ -395,6 +480,9 @@ static Status side_status(const Moving *moving, char *reason, size_t reason_byte
             return status == STATUS_RANGE ? STATUS_MALFORMED : status;
         }
     }
+    if (moving->is_lived_in) {
+        return refuse_hosts(reason, reason_bytes);
+    }
     return is_cancelled(moving) ? STATUS_LIMIT : STATUS_OK;
 }
 
@@ -408,8 +496,8 @@ static Status move_table(Moving *moving, char *reason, size_t reason_bytes)
     open_table(moving, &moving->from, false);
     open_table(moving, &moving->to, true);
     // It is committed even when it was cancelled: what is there is not copied again.
-    sql_begin(&moving->to.sql);
-    const uint64_t written = walk(moving, true);
+    begin_writing(moving);
+    const uint64_t written = moving->is_lived_in ? 0 : walk(moving, true);
     free_page(&moving->from);
     free_page(&moving->to);
     sql_commit(&moving->to.sql);
@@ -485,9 +573,12 @@ Status store_move(const StoreMove *move, StoreMoved *out, char *reason, size_t b
     if (status == STATUS_OK) {
         status = open_side(&moving->to, move->to, true, reason, bytes);
     }
+    status = status == STATUS_OK ? check_age(moving, reason, bytes) : status;
     for (uint32_t i = 0; i < sql_table_count() && status == STATUS_OK; i++) {
         moving->table = sql_table_at(i);
-        status = move_table(moving, reason, bytes);
+        // Rows of hosts are of processes that run on that database.
+        status =
+            moving->table->table == TABLE_HOSTS ? STATUS_OK : move_table(moving, reason, bytes);
     }
     if (status == STATUS_OK && out->tables_different > 0) {
         snprintf(reason, bytes, "%u tables changed meanwhile", out->tables_different);

@@ -4,6 +4,8 @@
 // the end both are walked once more, and counts and hashes of all rows are compared.
 //
 // The source may be in use meanwhile: then what its host writes later is copied by the next run.
+// The target must not be: each transaction looks for hosts that run on it, and keeps others from
+// beginning. Which hosts run is not copied.
 #pragma once
 
 #include "core/base/status.h"
@@ -14,6 +16,7 @@
 
 typedef struct StoreMove {
     const char *from, *to;      // database files, or URLs of servers
+    bool overwrites;            // also what hosts have made on the target
     bool (*is_cancelled)(void); // NULL: never
     // After each table; may be NULL.
     void (*told)(void *user, const char *table, uint64_t rows, uint64_t written);
@@ -26,6 +29,8 @@ typedef struct StoreMoved {
     uint64_t hash;             // of all rows of the source
 } StoreMoved;
 
+// STATUS_DENIED: hosts run on the target, which was not touched.
+MUST_USE Status store_move_check(const char *to, char *reason, size_t bytes);
 // STATUS_LIMIT: cancelled, to be gone on with. STATUS_MISMATCH: it is not the same, because the
-// source is in use. Others as store_open.
+// source is in use. STATUS_DENIED: a host runs on the target, or has. Others as store_open.
 MUST_USE Status store_move(const StoreMove *move, StoreMoved *out, char *reason, size_t bytes);

@@ -237,6 +237,34 @@ def drain(program, club, player, token):
     print(f"told after {at - begin:.3f} s, plays again {end - at:.3f} s after that")
 
 
+def test_while_the_database_is_away(program, _, folder):
+    """Readiness and /join say so, also at the host whose world runs on; and libpq writes nothing into the log."""
+    with postgres.Running() as server:
+        club = Club(program, folder, server.url(), 1)
+        try:
+            club.open()
+            host = club.hosts[0]
+            token = sign_in(host, "ann")
+            player = play(host, token, "ann", place_id="place_island")
+            server.stop(signal.SIGINT)  # the mode `fast`
+
+            def code(*request, **more):
+                status, _, text = host.request(*request, **more)
+                return status, json.loads(text).get("error", {}).get("code")
+
+            wait_until(lambda: code("GET", "/readyz") == (503, "database_away"), "/readyz says so", 15)
+            found = code("POST", "/join", {"place_id": "place_obby"},
+                         headers={"Authorization": f"Bearer {token}"})
+            check(found == (503, "database_away"), f"/join says {found}")
+            player.walk(0.5)  # the world runs on
+            raw = [line for line in host.lines if "terminating connection" in line and "level=" not in line]
+            check(not raw, f"lines of libpq: {raw}")
+        finally:
+            club.close()
+            server.start()
+            server.wait()
+
+
 def test_one_secret_for_all(program, _, folder):
     """Whoever has another secret would not know the sign-ins of the others."""
     def work(club):

@@ -11,11 +11,13 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from support import PATIENCE, Player, World, check, run, wait_until  # noqa: E402
+from test_accounts import People  # noqa: E402
+from test_up import SECRET  # noqa: E402
 import postgres  # noqa: E402
 
 
-def copy(program, source, target, code=0):
-    done = subprocess.run([program, "store", "copy", source, target], capture_output=True, text=True,
+def copy(program, source, target, code=0, options=()):
+    done = subprocess.run([program, "store", "copy", *options, source, target], capture_output=True, text=True,
                           timeout=60 * PATIENCE, check=False)
     check(done.returncode == code, f"exit code {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout + done.stderr
@@ -51,10 +53,18 @@ def test_store_copy(program, places, folder):
         check(rows > 5 and 0 < written < rows + 5, f"{written} of {rows} rows written")
         check(same(copy(program, first, server.url())) == (rows, seen, 0), "nothing to do")
         # The same folder, so the same host and the same keys; its database is not used any more.
-        os.rename(os.path.join(first, "sandlot.db"), os.path.join(folder, "old.db"))
+        older = os.path.join(folder, "older")
+        os.mkdir(older)
+        os.rename(os.path.join(first, "sandlot.db"), os.path.join(older, "sandlot.db"))
         moved = World(program, place, first, "--store", server.url())
         check(moved.room == room, "it is the same world")
         visit(moved, "cy")
+        # The same line once more, from the shell's history: nothing of what runs is set back.
+        counted = "SELECT host_id, boot FROM hosts; SELECT * FROM world_leases;"
+        before = server.ask(counted)
+        text = copy(program, older, server.url(), code=1)
+        check("hosts run on the target" in text and "Stop them first" in text, text)
+        check(server.ask(counted) == before, "rows of the host were set back")
         moved.stop()
         names = server.ask("SELECT encode(name, 'escape') FROM presence_players ORDER BY 1;").split()
         check(len(names) == 3, f"everybody who was there: {names}")
@@ -69,6 +79,43 @@ def test_store_copy(program, places, folder):
         back = World(program, place, second)
         wait_until(lambda: back.room == room, "the same world again")
         back.stop()
+
+
+def test_store_copy_settings(program, places, folder):
+    """What an operator changed on one machine holds on all of them, when there are several."""
+    del places
+    os.environ.pop("STORE", None)
+    homes = [os.path.join(folder, name) for name in ("a", "b")]
+    secret = {"SANDLOT_SECRET_KEY": SECRET}
+    for home in homes:
+        os.makedirs(os.path.join(home, "data"))
+    with postgres.Running() as server:
+        alone = People(program, homes[0], variables=secret)
+        boss = alone.operator()
+        status, answer = alone.post("/admin/settings", {"chat": "off", "approve_listing": "yes"}, boss, "PUT")
+        check(status == 200, answer)
+        alone.stop()
+        same(copy(program, os.path.join(homes[0], "data"), server.url()))
+        hosts = [People(program, home, "--store", server.url(), variables=secret) for home in homes]
+        for host in hosts:
+            status, answer = host.post("/admin/settings", None, boss, "GET")
+            check(status == 200 and (answer["registration"], answer["chat"], answer["approve_listing"])
+                  == ("open", "off", "yes"), f"port {host.port}: {answer}")
+            host.stop()
+        hosts = [People(program, homes[0], "--store", server.url(), variables=secret)]
+        hosts[0].post("/admin/settings", {"registration": "open"}, boss, "PUT")
+        hosts[0].register("dora")
+        hosts[0].stop()
+        valid = "SELECT count(*) FROM hosts WHERE expires_unix_ms > extract(epoch FROM now()) * 1000;"
+        wait_until(lambda: server.ask(valid).strip() == "0", "no host counts any more", 60)
+        # Nobody runs there now. What was made there since is not deleted unless somebody says so.
+        count = "SELECT count(*) FROM accounts;"
+        before = server.ask(count)
+        text = copy(program, os.path.join(homes[0], "data"), server.url(), code=1)
+        check("hosts have run on the target" in text and "--overwrite" in text, text)
+        check(server.ask(count) == before, "accounts were deleted")
+        same(copy(program, os.path.join(homes[0], "data"), server.url(), options=["--overwrite"]))
+        check(server.ask(count) != before, "it is as the source")
 
 
 def test_store_copy_killed(program, places, folder):
@@ -118,6 +165,10 @@ def test_store_copy_refuses(program, places, folder):
     check("there is no database" in text, text)
     text = copy(program, "postgres://x@%2Fnobody%2Fis%2Fhere/x", os.path.join(folder, "other"), code=1)
     check("cannot be opened" in text, text)
+    for url in ("postgres://x:S3cret@%2Fnobody/x", "postgres://x@%2Fnobody/x?password=S3cret"):
+        for ends in ((url, folder), (folder, url)):
+            text = copy(program, *ends, code=2)
+            check("must not have a password" in text and "S3cret" not in text, text)
 
 
 if __name__ == "__main__":

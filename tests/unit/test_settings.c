@@ -223,6 +223,11 @@ TEST(an_operator_changes_what_the_file_says)
     CHECK_INT(settings_fault_count(settings), 0);
     CHECK_TEXT(settings_text(settings, SETTING_REGISTRATION), "open");
     settings_destroy(settings);
+    char given[64];
+    settings_operator_get(folder.path, "registration", given, sizeof given);
+    CHECK_TEXT(given, "open");
+    settings_operator_get(folder.path, "chat", given, sizeof given);
+    CHECK_TEXT(given, "");
     CHECK_OK(settings_operator_set(folder.path, "registration", "", reason));
     settings = settings_of(NULL, NULL);
     CHECK_TEXT(settings_text(settings, SETTING_REGISTRATION), "invite");

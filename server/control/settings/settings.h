@@ -113,6 +113,11 @@ void settings_print_help(FILE *out);
 #define SETTINGS_REASON_BYTES 512
 MUST_USE Status settings_operator_set(const char *data, const char *name, const char *value,
                                       char reason[SETTINGS_REASON_BYTES]);
+// What an operator changed: "" if nothing, or if the value is not valid any more.
+void settings_operator_get(const char *data, const char *name, char *out, size_t bytes);
+// Is it the address of a database server, and without a password? Everybody on the machine can read
+// what a program is started with.
+bool settings_check_store(const char *url, char reason[SETTINGS_REASON_BYTES]);
 // Writes a random secret key into the file that was read (0600); STATUS_EXISTS: there is one.
 MUST_USE Status settings_new_secret_key(const Settings *settings,
                                         char reason[SETTINGS_REASON_BYTES]);

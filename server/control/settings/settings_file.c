@@ -238,6 +238,20 @@ Status settings_operator_set(const char *data, const char *name, const char *val
     return status;
 }
 
+void settings_operator_get(const char *data, const char *name, char *out, size_t bytes)
+{
+    char path[SETTING_TEXT_BYTES];
+    const SettingRow *row = setting_find(name);
+    Settings *settings = calloc(1, sizeof *settings);
+    const int length = snprintf(path, sizeof path, "%s/" SETTINGS_OPERATOR_FILE, data);
+    out[0] = '\0';
+    if (settings != NULL && row != NULL && length > 0 && (size_t)length < sizeof path) {
+        settings_read_file(settings, path, FROM_OPERATOR, false);
+        snprintf(out, bytes, "%s", settings->values[row->id].text);
+    }
+    free(settings);
+}
+
 Status settings_new_secret_key(const Settings *settings, char reason[SETTINGS_REASON_BYTES])
 {
     char hex[2 * SHA256_BYTES + 1];

@@ -270,3 +270,9 @@ bool setting_check(const SettingRow *row, const char *given, char out[SETTING_TE
     }
     return false;
 }
+
+bool settings_check_store(const char *url, char reason[SETTINGS_REASON_BYTES])
+{
+    char unused[SETTING_TEXT_BYTES];
+    return setting_check(setting_row(SETTING_STORE), url, unused, reason);
+}

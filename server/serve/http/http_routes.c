@@ -138,7 +138,9 @@ bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpRes
     }
     char message[160];
     snprintf(message, sizeof message,
-             "the world does not run: %s; it starts again by itself once that is mended",
+             disk == STORE_DISK_AWAY
+                 ? "%s; worlds that run go on, and others start once that is mended"
+                 : "the world does not run: %s; it starts again by itself once that is mended",
              store_disk_text(disk));
     http_fail(request, response, 503, codes[disk], message);
     return true;
@@ -156,7 +158,8 @@ static void get_health(void *user, HttpRequest *request, HttpResponse *response)
 static void get_ready(void *user, HttpRequest *request, HttpResponse *response)
 {
     const Serve *serve = user;
-    if (atomic_load(&serve->is_ready) && !atomic_load(&serve->is_stopping)) {
+    const bool is_away = store_stats(serve->store).disk == STORE_DISK_AWAY; // worlds run on
+    if (atomic_load(&serve->is_ready) && !atomic_load(&serve->is_stopping) && !is_away) {
         put_text(response, "{\"status\":\"ready\"}");
     } else if (atomic_load(&serve->is_stopping)) {
         http_fail(request, response, 503, "stopping", "this server is going down");

@@ -615,7 +615,8 @@ void serve_refuse_join(HttpRequest *request, HttpResponse *response, const Serve
         [REFUSED_DRAINING] = {503, "draining",
                               "this server is about to go down and starts no worlds; those that "
                               "run can still be joined"}};
-    if (refusal == REFUSED_DISK && serve_refuse_without_disk(serve, request, response)) {
+    if ((refusal == REFUSED_DISK || refusal == REFUSED_UNAVAILABLE) &&
+        serve_refuse_without_disk(serve, request, response)) {
         return;
     }
     refusal = answers[refusal].code != NULL ? refusal : REFUSED_UNAVAILABLE;
@@ -776,8 +777,11 @@ static void place_is_open(PlaceWish *wish)
     HttpResponse response = http_response_default();
     host_note_refused(pending->serve->host,
                       wish->refusal == PLACE_NONE ? REFUSED_NO_PLACE : REFUSED_UNAVAILABLE);
-    places_refuse(http_deferred_request(pending->deferred), &response, wish->refusal,
-                  pending->join.world[0] != '\0');
+    HttpRequest *request = http_deferred_request(pending->deferred);
+    if (wish->refusal != PLACE_BUSY ||
+        !serve_refuse_without_disk(wish->serve, request, &response)) {
+        places_refuse(request, &response, wish->refusal, pending->join.world[0] != '\0');
+    }
     http_complete(pending->deferred, &response);
 }
 

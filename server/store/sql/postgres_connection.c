@@ -146,6 +146,13 @@ static bool read_parameters(Pg *pg, uint32_t host, Parameters *out, PQconninfoOp
     return true;
 }
 
+// libpq would write notices to standard error, between the lines of the log. An error that matters
+// comes with a result as well.
+void pg_be_quiet(void *user, const PGresult *result)
+{
+    (void)user, (void)result;
+}
+
 static bool wait_socket(Pg *pg, short events, double deadline)
 {
     const double left = deadline - now_ms();
@@ -167,6 +174,9 @@ static bool connect_host(Pg *pg, uint32_t host)
     const double deadline = now_ms() + CONNECT_MS;
     pg->conn = PQconnectStartParams(parameters.names, parameters.values, 0);
     PQconninfoFree(memory);
+    if (pg->conn != NULL) {
+        (void)PQsetNoticeReceiver(pg->conn, pg_be_quiet, NULL);
+    }
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
     while (pg->conn != NULL && PQstatus(pg->conn) != CONNECTION_BAD && state != PGRES_POLLING_OK &&
            state != PGRES_POLLING_FAILED) {

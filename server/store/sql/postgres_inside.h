@@ -114,7 +114,8 @@ SqlError pg_settle(Pg *pg); // a flight, if anything is queued
 // By turns, beginning with the host that answered last, or with the next one if it broke off.
 SqlError pg_connect(Pg *pg);
 void pg_hang_up(Pg *pg);
-void pg_note(Pg *pg, const char *text); // for error_text
+void pg_note(Pg *pg, const char *text);               // for error_text
+void pg_be_quiet(void *user, const PGresult *result); // takes notices
 SqlError pg_queue(Pg *pg, PgStatement *statement);
 // Sends what is queued and takes all results. The last statement's is kept in it.
 SqlError pg_fly(Pg *pg, double wait_ms);

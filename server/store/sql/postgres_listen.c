@@ -3,6 +3,7 @@
 #include "server/store/sql/postgres_listen.h"
 
 #include "server/store/sql/postgres_hosts.h"
+#include "server/store/sql/postgres_inside.h"
 #include "server/sys/clock.h"
 
 #include <libpq-fe.h>
@@ -91,6 +92,9 @@ static PGconn *start_connecting(const char *url, uint32_t host)
     }
     PGconn *conn = options != NULL ? PQconnectStartParams(names, values, 0) : NULL;
     PQconninfoFree(options);
+    if (conn != NULL) {
+        (void)PQsetNoticeReceiver(conn, pg_be_quiet, NULL);
+    }
     return conn;
 }
 
