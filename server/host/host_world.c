@@ -278,6 +278,17 @@ static void not_taken(HostWorld *world, const StoreCompletion *done)
     }
 }
 
+// An older state of the database was put back under a running host. Each try raises the epoch by
+// one, until it is later than all that tickets and saves of this host may name.
+static void taken_too_early(HostWorld *world, uint64_t epoch)
+{
+    hosted_log(world, LOG_ERROR,
+               "the database was set back: the world has epoch %llu there, and had %llu here; "
+               "it is taken again until it is later. Restart this host",
+               (unsigned long long)epoch, (unsigned long long)world->epoch);
+    retry_later(world, REFUSED_UNAVAILABLE);
+}
+
 static void taken(HostWorld *world, const StoreCompletion *done)
 {
     Host *host = world->host;
@@ -362,10 +373,12 @@ void hosted_answer(HostWorld *world, HostTag kind, const StoreCompletion *done)
     if (kind == TAG_MAKE && world->state == WORLD_MAKING) {
         made(world, done);
     } else if (kind == TAG_TAKE && world->state == WORLD_TAKING) {
-        if (done->status == STATUS_OK) {
-            taken(world, done);
-        } else {
+        if (done->status != STATUS_OK) {
             not_taken(world, done);
+        } else if (done->epoch <= world->epoch) {
+            taken_too_early(world, done->epoch);
+        } else {
+            taken(world, done);
         }
     } else if (kind == TAG_RELEASE && world->state == WORLD_RELEASING) {
         enter(world, WORLD_STOPPED, 0);

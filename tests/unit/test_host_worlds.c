@@ -469,6 +469,24 @@ TEST(only_a_world_of_its_own_begins_again_right_after_an_outage)
     end();
 }
 
+// Somebody restores the database while the host runs.
+TEST(a_world_of_a_database_that_was_set_back_is_taken_again)
+{
+    begin(8, 8);
+    HostWorld *world = add_world("world_a", "AAAAAA", false);
+    world->epoch = 7;
+    world->wanted = true;
+    for (uint64_t epoch = 6; epoch <= 7; epoch++) {
+        world->state = WORLD_TAKING;
+        const StoreCompletion done = {.status = STATUS_OK, .epoch = epoch};
+        hosted_answer(world, TAG_TAKE, &done);
+        CHECK_INT(world->state, WORLD_WAITING);
+        CHECK(!world->has_lease);
+        CHECK_INT(world->epoch, 7);
+    }
+    end();
+}
+
 // Nobody is in it, as when a creator looks at the terminal alone: a reload in place stays one.
 TEST(an_empty_world_that_takes_new_scripts_does_not_start_again)
 {
