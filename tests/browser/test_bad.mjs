@@ -312,6 +312,17 @@ async function sit(wish) {
     return { room: ticket.room_code, leave: () => socket.close(1000) };
 }
 
+test('an address of no world says so at once, with the box for the right code', async () => {
+    const { page } = await open('Ada', { port: up.port, query: 'play/ZZZZZZ' });
+    await page.getByRole('heading', { name: 'There is no world ZZZZZZ' }).waitFor();
+    assert.ok(!await page.locator('#enter').isVisible(), 'nobody can press Play');
+    assert.ok(await page.getByRole('link', { name: 'To the start page' }).isVisible());
+    await look(page, 'no_world');
+    await page.getByLabel('Room code').fill('zzz-zzy');
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByRole('heading', { name: 'There is no world ZZZZZY' }).waitFor();
+});
+
 test('a full world offers others, counts, and lets in as soon as there is room',
     async () => {
     let ann = await sit({ place_id: 'place_island' });
