@@ -69,7 +69,7 @@ typedef struct LoopbackCounters {
     uint64_t messages_unsent;    // for a player who is not here
     uint64_t messages_lost;      // unreliable ones, by chance
     uint64_t events_refused;     // a script system had no room
-    uint64_t invokes_refused; // too many unanswered
+    uint64_t invokes_refused;    // too many unanswered
     uint64_t invokes_unanswered;
     uint64_t answers_unasked;
     uint64_t store_requests;
