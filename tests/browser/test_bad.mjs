@@ -313,7 +313,10 @@ async function sit(wish) {
 }
 
 test('an address of no world says so at once, with the box for the right code', async () => {
-    const { page } = await open('Ada', { port: up.port, query: 'play/ZZZZZZ' });
+    const context = await (await openBrowser()).newContext({ viewport: SMALL });
+    closing.push(context);
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${up.port}/play/ZZZZZZ`);
     await page.getByRole('heading', { name: 'There is no world ZZZZZZ' }).waitFor();
     assert.ok(!await page.locator('#enter').isVisible(), 'nobody can press Play');
     assert.ok(await page.getByRole('link', { name: 'To the start page' }).isVisible());
