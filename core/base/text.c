@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#define ZWNJ 0x200cu // zero-width non-joiner
+#define ZWJ  0x200du // zero-width joiner
+
 Text text_from(const char *terminated)
 {
     return (Text){terminated, strlen(terminated)};
@@ -33,6 +36,14 @@ bool text_is_valid(const void *text, size_t bytes)
     return text_error(text, bytes) == NULL;
 }
 
+// Characters that show nothing could turn the order of the letters around, or hide words. Joiners
+// stay: some scripts and pictures are written with them.
+static bool is_left_out(const uint8_t *text, size_t length)
+{
+    const uint32_t code_point = utf8_code_point(text, length);
+    return utf8_is_hidden(code_point) && code_point != ZWNJ && code_point != ZWJ;
+}
+
 size_t text_clean(const void *from, size_t bytes, char *out, size_t capacity)
 {
     const uint8_t *text = from;
@@ -44,7 +55,7 @@ size_t text_clean(const void *from, size_t bytes, char *out, size_t capacity)
         if (*shown == '\n' || *shown == '\r' || *shown == '\t') {
             shown = (const uint8_t *)" ";
         }
-        if (utf8_has_control(shown, shown_bytes) || (*shown == ' ' && count == 0)) {
+        if (is_left_out(shown, shown_bytes) || (*shown == ' ' && count == 0)) {
             shown_bytes = 0;
         }
         if (shown_bytes > capacity - count) {

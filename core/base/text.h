@@ -23,7 +23,8 @@ bool text_is_valid(const void *text, size_t bytes);
 const char *text_error(const void *text, size_t bytes);
 
 // Any bytes as one line of chat: invalid bytes become "?", line ends and tabs a space; other
-// control characters, and spaces at either end, are removed. Text that does not fit is cut between
+// control characters, those that show nothing (utf8_is_hidden, without joiners), and spaces at
+// either end, are removed. Text that does not fit is cut between
 // two characters. Returns the length, at most `capacity`; 0 if nothing is left.
 size_t text_clean(const void *from, size_t bytes, char *out, size_t capacity);
 // Makes any bytes a valid text of the same length: invalid bytes and zeros become "?".

@@ -226,7 +226,8 @@ bool client_part_paint(const Client *client, uint64_t net_id, Paint *out);
 uint32_t client_paint_change(const Client *client);
 const Place *client_place(const Client *client); // the same
 // Keys, camera, UI, effects; NULL before the scene is there, and without scripts. Effects are
-// valid until the next client_update, which clears them; messages and chat among them are sent.
+// valid until the next client_update, which clears them; messages among them are sent, and lines
+// of chat come as events.
 View *client_script_view(Client *client);
 // What is to be drawn of trails, lights and emitters, as view_visuals, with their positions.
 uint32_t client_visuals(const Client *client, ViewVisual *out, uint32_t max);

@@ -3,6 +3,8 @@
 // queue drops its oldest, after scripts got it.
 #include "core/client/client_inside.h"
 
+#define OWN_LINE 1u // as the tick of what is among the answers, which have none
+
 static bool event_decode(Client *client, const ClientQueueItem *item, Message *out)
 {
     arena_reset(&client->event_scratch);
@@ -66,6 +68,21 @@ void client_event_push(Client *client, uint64_t tick, const uint8_t *bytes, size
     }
 }
 
+// A line of a script of this client: for its own page alone, and nobody said it. It waits with the
+// answers, because no tick of the server has it; what the world says goes first where room is
+// short.
+void client_event_own_line(Client *client, Text text)
+{
+    const MessageChatSaid said = {.name = {"", 0}, .text = {text.data, (uint32_t)text.bytes}};
+    uint8_t bytes[CHAT_BYTES_MAX + 64];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    message_encode_event(MESSAGE_CHAT_SAID, &said, &writer);
+    ASSERT(writer.status == STATUS_OK);
+    if (!client_queue_push(&client->answers, OWN_LINE, bytes, writer.at)) {
+        client->stats.events_dropped += 1;
+    }
+}
+
 // Events that scripts or the view have handled are not for the page.
 static bool is_for_page(const Client *client, uint8_t number)
 {
@@ -81,8 +98,12 @@ static bool answer_next(Client *client)
         client_queue_pop(&client->answers);
         arena_reset(&client->event_scratch);
         client->event.tick = 0;
-        if (message_decode(item.bytes, item.count, MESSAGE_DOWN, &client->event_scratch,
-                           &client->event.message) == STATUS_OK) {
+        const bool is_read =
+            item.tick == OWN_LINE
+                ? event_decode(client, &item, &client->event.message)
+                : message_decode(item.bytes, item.count, MESSAGE_DOWN, &client->event_scratch,
+                                 &client->event.message) == STATUS_OK;
+        if (is_read) {
             return true;
         }
     }

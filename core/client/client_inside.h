@@ -393,6 +393,7 @@ void client_event_release(Client *client, uint64_t tick);
 // Another session begins: waiting events are released, because their tick may never come in this
 // one.
 void client_event_restart(Client *client);
+void client_event_own_line(Client *client, Text text);
 
 // --- chunk_cache.c ------------------------------------------------------------------------------
 void chunk_cache_versions(Client *client, const WireChunkVersion *chunks, uint32_t count);
@@ -494,7 +495,7 @@ void client_script_buttons(Client *client, uint32_t before, uint32_t after); // 
 MUST_USE Status client_cost_open(Client *client); // with the scripts
 void client_cost_close(Client *client);
 void client_cost_step(Client *client);      // after a tick of the scripts
-void client_script_effects(Client *client); // messages and chat of scripts are sent
+void client_script_effects(Client *client); // messages are sent, lines of chat shown
 void client_script_clear_effects(Client *client);
 void client_script_enter(Client *client, uint32_t slot, uint64_t net_id, const uint8_t *attributes,
                          size_t attributes_bytes);

@@ -419,8 +419,7 @@ void client_script_effects(Client *client)
         if (effect->type == EFFECT_MESSAGE) {
             send_remote(client, &effect->message);
         } else if (effect->type == EFFECT_CHAT) {
-            const MessageChatSay say = {.text = {effect->text.data, (uint32_t)effect->text.bytes}};
-            (void)client_send(client, MESSAGE_CHAT_SAY, &say);
+            client_event_own_line(client, effect->text);
         }
     }
 }

@@ -312,6 +312,20 @@ async function sit(wish) {
     return { room: ticket.room_code, leave: () => socket.close(1000) };
 }
 
+test('an address of no world says so at once, with the box for the right code', async () => {
+    const context = await (await openBrowser()).newContext({ viewport: SMALL });
+    closing.push(context);
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${up.port}/play/ZZZZZZ`);
+    await page.getByRole('heading', { name: 'There is no world ZZZZZZ' }).waitFor();
+    assert.ok(!await page.locator('#enter').isVisible(), 'nobody can press Play');
+    assert.ok(await page.getByRole('link', { name: 'To the start page' }).isVisible());
+    await look(page, 'no_world');
+    await page.getByLabel('Room code').fill('zzz-zzy');
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByRole('heading', { name: 'There is no world ZZZZZY' }).waitFor();
+});
+
 test('a full world offers others, counts, and lets in as soon as there is room',
     async () => {
     let ann = await sit({ place_id: 'place_island' });

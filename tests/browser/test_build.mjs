@@ -179,6 +179,9 @@ test('at a desk: a ghost, what may be, and others see it', async () => {
         /Something is in the way/.test(await page.locator('.build-plan.refused').textContent()));
     assert.doesNotMatch(await page.locator('#messages').textContent(), /in the way/, 'and only there');
     assert.equal((await structures(ada)).length, 1);
+    await page.keyboard.press('f'); // another tool: the words about the one before are gone at once
+    await page.waitForFunction(() => document.querySelector('.build-plan.refused') === null, null, { timeout: 2000 });
+    await page.keyboard.press('q');
 
     // A key frees the mouse for the bar and gives it back, and each tool has a key.
     const pressed = () => bar.locator('.build-tools [aria-pressed=true]').innerText();
@@ -239,6 +242,17 @@ test('on a phone: with fingers, and only one\'s own is removed',
             a.top < b.bottom && b.top < a.bottom).map(([other]) => `${name} and ${other} overlap`),
     ]);
     assert.deepEqual(wrong, []);
+    // Texts twice as large: the tools are one row that a finger moves, and two thirds are free.
+    await page.evaluate(() => document.documentElement.style.setProperty('--text', '2'));
+    await page.waitForTimeout(400);
+    await page.screenshot({ path: join(screens, 'build-phone-large.png') });
+    const { top, bottom, rows } = await page.evaluate(() => ({
+        ...document.querySelector('.build').getBoundingClientRect().toJSON(),
+        rows: new Set([...document.querySelectorAll('.build-tools .button')]
+            .map((each) => Math.round(each.getBoundingClientRect().top))).size,
+    }));
+    assert.ok(rows === 1 && bottom - top <= PHONE.height / 3, `${rows} rows, ${bottom - top} px`);
+    await page.evaluate(() => document.documentElement.style.removeProperty('--text'));
     await page.locator('.touch').getByRole('button', { name: 'Place' }).tap();
     await until('it stands', async () => (await structures(bo)).length === 2);
 

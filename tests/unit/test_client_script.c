@@ -752,7 +752,7 @@ TEST(remotes_both_ways)
              "Network.OnServerEvent('ask', function(n)\n"
              "  local ok, got = pcall(Network.Invoke, 'double', n)\n"
              "  Network.FireServer(tostring(ok) .. ' ' .. tostring(got)) end)\n"
-             "Chat.Received:Connect(function(p, text) Chat.Send('echo ' .. text) end)");
+             "Chat.Received:Connect(function(p, text) Network.FireServer('echo ' .. text) end)");
     Stage *stage = cast.stage;
     stage_play(stage);
     send_manifest(1);
@@ -813,10 +813,45 @@ TEST(remotes_both_ways)
     stage_event(stage, 0, MESSAGE_CHAT_SAID, &chat);
     stage_flush(stage);
     stage_run(stage, 30);
-    const MessageChatSay *echo = stage_up(stage, MESSAGE_CHAT_SAY).body;
+    const MessageRemoteUp *echo = stage_up(stage, MESSAGE_REMOTE_UP).body;
     REQUIRE(echo != NULL);
-    CHECK_BYTES(echo->text.data, "echo hi", 7);
+    CHECK_BYTES(echo->name.data, "echo hi", 7);
     check_no_faults();
+    stage_close(stage);
+}
+
+// A place cannot make its players say things: what its script says on a client, its own player
+// reads, as said by nobody. The world hears nothing of it, and neither do scripts.
+TEST(a_line_of_a_client_script_is_for_its_own_player)
+{
+    cast_open(false);
+    cast_add("StarterGui", "StarterGui/Hud",
+             "Chat.Received:Connect(function(p, text) error('heard ' .. text) end)\n"
+             "function onStart() for i = 1, 400 do Chat.Send(('x'):rep(500) .. i) end\n"
+             "  task.wait(1) Chat.Send('a \\u{202e}line\\u{200b}') end");
+    Stage *stage = cast.stage;
+    stage_play(stage);
+    send_manifest(1);
+    send_all();
+    uint32_t lines = 0;
+    bool is_cleaned = false;
+    for (uint32_t tick = 0; tick < 120; tick++) {
+        stage_run(stage, 1);
+        for (const ClientEvent *event; (event = client_event(stage->client)) != NULL;) {
+            const MessageChatSaid *said = event->message.body;
+            if (event->message.number == MESSAGE_CHAT_SAID) {
+                CHECK_INT(said->player, 0);
+                CHECK_INT(said->name.bytes, 0);
+                lines += 1;
+                is_cleaned |= text_is((Text){said->text.data, said->text.bytes}, "a line");
+            }
+        }
+    }
+    check_no_faults();
+    CHECK(is_cleaned);
+    CHECK(lines > 2 && lines < 400); // what is more than there is room for is dropped
+    CHECK(client_stats(stage->client).events_dropped > 0);
+    CHECK(stage_up(stage, MESSAGE_CHAT_SAY).body == NULL);
     stage_close(stage);
 }
 

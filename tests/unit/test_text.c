@@ -37,6 +37,9 @@ TEST(chat_becomes_one_clean_line)
         {"", 0, ""},
         {"one\r\ntwo\tthree\n", 15, "one  two three"},
         {"\xc2\x85x\xc2\x9b\xc2\xa0", 7, "x\xc2\xa0"},
+        // Controls that turn the order of letters around, and spaces of no width; joiners stay.
+        {"\xe2\x80\xae x\xe2\x80\x8b\xc2\xad \xe2\x81\xa6", 14, "x"},
+        {"\xd9\x85\xe2\x80\x8c\xd9\x86", 7, "\xd9\x85\xe2\x80\x8c\xd9\x86"},
         {"\xff\xc3z\xe2\x82", 5, "??z??"},
         {"\xf0\x9f\x98\x80 \xe2\x82\xac", 8, "\xf0\x9f\x98\x80 \xe2\x82\xac"},
     };

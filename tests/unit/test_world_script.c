@@ -492,6 +492,7 @@ TEST(chat_of_scripts_is_cleaned_and_cut)
                               "Players.PlayerAdded:Connect(function(p)\n"
                               "  Chat.Send('\\0\\1 \\n')\n" // nothing is left: nothing is sent
                               "  Chat.Send('')\n"
+                              "  Chat.Send('\\u{202e}\\u{2066}\\u{200b}')\n" // nobody would see it
                               "  Chat.Send(('\\u{e9}'):rep(400))\n"
                               "end)\n"));
     ActClient *a = act_world_join(&act, 7, "ann");

@@ -18,7 +18,6 @@ typedef struct Client {
     View *view;
     ScriptPort port;
     uint32_t message_budget;
-    uint32_t chat_budget;
     Invoke invokes[LOOPBACK_INVOKES_MAX];
     uint32_t invoke_count;
     uint64_t attribute_version;
@@ -162,7 +161,6 @@ Status loopback_join(Loopback *loopback, uint64_t player_id, View *view, ScriptP
                        .view = view,
                        .port = port,
                        .message_budget = LOOPBACK_MESSAGES_PER_SECOND * tick_rate(loopback),
-                       .chat_budget = LOOPBACK_CHATS * tick_rate(loopback),
                        .roster_version = UINT64_MAX};
     view_set_listener(
         view,
@@ -191,12 +189,9 @@ static bool take_budget(uint32_t *budget, uint32_t cost)
 static void refill(Client *client, uint32_t rate)
 {
     const uint32_t messages_max = LOOPBACK_MESSAGES_PER_SECOND * rate;
-    const uint32_t chats_max = LOOPBACK_CHATS * rate;
     client->message_budget += LOOPBACK_MESSAGES_PER_SECOND;
     client->message_budget =
         client->message_budget < messages_max ? client->message_budget : messages_max;
-    client->chat_budget += 1;
-    client->chat_budget = client->chat_budget < chats_max ? client->chat_budget : chats_max;
 }
 
 static bool give(Loopback *loopback, const ScriptPort *port, const ScriptEvent *event)
@@ -298,13 +293,6 @@ static void take_effects_of_client(Loopback *loopback, Client *client)
         const Effect *effect = &effects[i];
         if (effect->type == EFFECT_MESSAGE) {
             carry_up(loopback, client, &effect->message);
-        } else if (effect->type == EFFECT_CHAT) {
-            // Everybody gets it as an event of the authority.
-            if (!take_budget(&client->chat_budget, tick_rate(loopback)) ||
-                authority_player_chat(loopback->config.authority, client->player_id,
-                                      effect->text) != STATUS_OK) {
-                loopback->counters.chats_refused += 1;
-            }
         } else if (effect->type == EFFECT_SOUND) {
             hear(loopback, client->player_id, effect);
         }

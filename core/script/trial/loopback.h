@@ -22,7 +22,6 @@
 #include "core/script/trial/memory_store.h"
 
 #define LOOPBACK_MESSAGES_PER_SECOND 100
-#define LOOPBACK_CHATS               5  // in five seconds
 #define LOOPBACK_INVOKES_MAX         64 // unanswered, of one client
 #define LOOPBACK_INVOKE_SECONDS      10
 
@@ -70,8 +69,7 @@ typedef struct LoopbackCounters {
     uint64_t messages_unsent;    // for a player who is not here
     uint64_t messages_lost;      // unreliable ones, by chance
     uint64_t events_refused;     // a script system had no room
-    uint64_t chats_refused;
-    uint64_t invokes_refused; // too many unanswered
+    uint64_t invokes_refused;    // too many unanswered
     uint64_t invokes_unanswered;
     uint64_t answers_unasked;
     uint64_t store_requests;

@@ -2,15 +2,12 @@
 // speaker, and to scripts, with everything removed that is not plain text. What holds comes from
 // the owner, as orders (world.h): the rule of this world and of each player, of which the stricter
 // counts, ready-made phrases, the operator's list of words, and the people whom players block.
-#include "core/base/utf8.h"
 #include "core/base/word_list.h"
 #include "core/world/act/act_inside.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define ZWNJ          0x200cu // zero-width non-joiner
-#define ZWJ           0x200du // zero-width joiner
 #define PHRASES_BYTES (CHAT_PHRASES_MAX * (CHAT_PHRASE_BYTES_MAX + 1))
 
 struct Chat {
@@ -232,25 +229,6 @@ static void tell(Acts *acts, const Session *speaker, const MessageChatSaid *said
     }
 }
 
-// Takes out what nobody sees: it could turn the order of the letters around, or hide words. Joiners
-// stay: some scripts and pictures are written with them. Returns how many bytes are left.
-static uint32_t drop_hidden(char *text, uint32_t bytes)
-{
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < bytes;) {
-        const uint8_t *from = (const uint8_t *)text + at;
-        const size_t length = utf8_length(from, bytes - at);
-        ASSERT(length > 0); // text_clean left only valid ones
-        const uint32_t code_point = utf8_code_point(from, length);
-        if (!utf8_is_hidden(code_point) || code_point == ZWNJ || code_point == ZWJ) {
-            memmove(text + count, from, length);
-            count += (uint32_t)length;
-        }
-        at += (uint32_t)length;
-    }
-    return count;
-}
-
 void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *command)
 {
     Sessions *sessions = acts->config.sessions;
@@ -260,7 +238,6 @@ void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *
     }
     uint32_t bytes =
         (uint32_t)text_clean(command->text.data, command->text.bytes, text, sizeof text);
-    bytes = drop_hidden(text, bytes);
     if (bytes == 0) {
         session_deny(sessions, session, seq, STATUS_RANGE, "There is nothing to say in that.");
         return;

@@ -41,6 +41,11 @@ async function allWorlds(): Promise<OpenWorld[]> {
     return list?.worlds ?? [];
 }
 
+// False: the server knows that there is none of that code.
+export async function hasWorld(code: string): Promise<boolean> {
+    return (await fetch(`/api/rooms/${encodeURIComponent(code)}`).catch(() => null))?.status !== 404;
+}
+
 const hasRoom = (world: OpenWorld): boolean =>
     world.placeName !== null && world.players < world.playerMax;
 

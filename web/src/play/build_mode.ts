@@ -56,6 +56,7 @@ export class BuildMode {
     readonly kind = signal(1); // of voxel, to fill with
     readonly edge = signal(1);
     readonly plan = signal<Plan | null>(null);
+    readonly isAsking = signal(true); // about the tool that was just chosen
     readonly refusal = signal<{ text: string; number: number } | null>(null); // by the world, just now
     readonly place: Place;
     private readonly send: Send;
@@ -63,6 +64,7 @@ export class BuildMode {
     private previewed = ''; // what others were told last
     private previewedMs = -Infinity;
     private refusals = 0;
+    private asked: Tool | null = null; // what the next answer is about
     private readonly others = new Map<string, number>(); // ghosts of others, and until when
 
     constructor(place: Place, view: View, send: Send) {
@@ -71,6 +73,14 @@ export class BuildMode {
         this.ghosts = new Ghosts(place);
         view.attach(this.ghosts.group);
         this.tool.value = this.tools()[0] ?? 'build';
+        this.tool.subscribe(() => this.forget()); // it is another tool's
+    }
+
+    private forget(): void {
+        this.asked = null;
+        this.isAsking.value = true;
+        this.plan.value = null;
+        this.refusal.value = null;
     }
 
     // The place has changed: nothing of this one is used again.
@@ -90,8 +100,7 @@ export class BuildMode {
     setOpen(open: boolean): void {
         this.isOpen.value = open;
         if (!open) {
-            this.plan.value = null;
-            this.refusal.value = null;
+            this.forget();
             this.ghosts.remove('own');
             this.tellOthers(null, 0);
         }
@@ -102,7 +111,8 @@ export class BuildMode {
         if (!this.isOpen.value) {
             return null;
         }
-        switch (this.tool.value) {
+        this.asked = this.tool.value;
+        switch (this.asked) {
             case 'build':
                 return { piece: this.piece.value, turn: this.turn.value };
             case 'remove':
@@ -122,9 +132,10 @@ export class BuildMode {
                 this.others.delete(key);
             }
         }
-        if (!this.isOpen.value) {
+        if (!this.isOpen.value || this.asked === null) {
             return;
         }
+        this.isAsking.value = false;
         const plan = row === null ? null : readPlan(row);
         this.plan.value = plan;
         if (plan === null || (this.tool.value === 'remove' && plan.target === 0)) {

@@ -1,6 +1,6 @@
 // The screen before the world: who one is, where people play, and the progress of joining. It is
 // shown again when the connection is lost, with what is being done about it.
-import { type OpenWorld, openWorlds, otherWorlds, readSession, titleOf } from '../core/account.ts';
+import { type OpenWorld, hasWorld, openWorlds, otherWorlds, readSession, titleOf } from '../core/account.ts';
 import type { Status, Trouble } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
 import { coreLine, downloadLine, sceneLine, share } from './downloads.ts';
@@ -181,6 +181,18 @@ export class Gate {
         }
         if (this.room === '') {
             void openWorlds().then((worlds) => this.offer(worlds)); // nobody waits for that
+        } else if (!this.form.hidden) {
+            void this.findRoom();
+        }
+    }
+
+    // Who has pressed Play before it is known reads why they are not in.
+    private async findRoom(): Promise<void> {
+        if (!await hasWorld(this.room)) {
+            const { showNoWorld } = await import('./no_world.ts');
+            if (!this.form.hidden) {
+                showNoWorld(this.room);
+            }
         }
     }
 

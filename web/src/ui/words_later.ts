@@ -7,7 +7,14 @@ const counted = (count: number, what: string): string =>
 
 const english = {
     thisComputer: 'This address works on this computer only. For friends on others, open the page by the ' +
-        'server’s address in the network.',
+        'server’s address in the network. If there is none yet, whoever runs the server makes one: ' +
+        'sandlot up --new-secret-key, once, and then sandlot up --host 0.0.0.0.',
+    noWorld: {
+        title: (code: string) => `There is no world ${code}`,
+        text: 'The code may be mistyped, or nobody needs that world any more and it has ended.',
+        code: 'Room code',
+        join: 'Join',
+    },
     overlay: {
         graph: (count: number, median: number, worst: number) => `The last ${count} pictures: ` +
             `half took less than ${median.toFixed(0)} ms, the longest ${worst.toFixed(0)} ms`,

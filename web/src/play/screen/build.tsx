@@ -1,6 +1,7 @@
 // The bar of build mode: tools, the catalogue with small pictures, materials, the size of the brush,
 // and in words what would happen. It is loaded together with build mode.
 import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Place } from '../../core/bridge.ts';
 import { words } from '../../ui/words.ts';
@@ -69,7 +70,7 @@ export function planText(mode: BuildMode, plan: Plan | null): string {
     const { place } = mode;
     const tool = mode.tool.value;
     if (plan === null) {
-        return say.nothing;
+        return mode.isAsking.value ? '…' : say.nothing;
     }
     if (tool === 'remove') {
         const name = place.pieces[plan.targetPiece]?.name ?? '';
@@ -155,17 +156,26 @@ function PlanLine({ mode }: { mode: BuildMode }): JSX.Element {
     );
 }
 
-export function BuildBar({ mode, onClose }: { mode: BuildMode; onClose: () => void }):
-JSX.Element | null {
-    if (!mode.isOpen.value) {
-        return null;
-    }
+export function BuildBar(props: { mode: BuildMode; onClose: () => void }): JSX.Element | null {
+    return props.mode.isOpen.value ? <Bar {...props} /> : null;
+}
+
+function Bar({ mode, onClose }: { mode: BuildMode; onClose: () => void }): JSX.Element {
+    const bar = useRef<HTMLElement>(null);
+    useLayoutEffect(() => { // where it ends: on a touch screen the rest stands below it
+        const watch = new ResizeObserver(([entry]) => document.documentElement.style.setProperty(
+            '--build', `${entry?.target.getBoundingClientRect().bottom ?? 0}px`));
+        if (bar.current !== null) {
+            watch.observe(bar.current);
+        }
+        return () => watch.disconnect();
+    }, []);
     const say = words.build;
     const tool = mode.tool.value;
     const { keys } = settings.value;
     const codes: Record<Tool, string> = { build: BUILD_KEY, remove: '', dig: keys.dig, fill: keys.fill };
     return (
-        <section class="build" aria-label={say.title}>
+        <section ref={bar} class="build" aria-label={say.title}>
             <PlanLine mode={mode} />
             <div class="build-row build-choices" role="group" aria-label={say.choices}>
                 {tool === 'build' && <Catalogue mode={mode} />}

@@ -19,6 +19,10 @@ function Lines({ chat }: { chat: Chat }): JSX.Element {
         const timer = setInterval(() => { now.value = performance.now(); }, 1000);
         return () => clearInterval(timer);
     }, []);
+    useLayoutEffect(() => { // the newest line is shown whole
+        const newest = isOpen ? null : list.current?.lastElementChild as HTMLElement | null;
+        list.current?.style.setProperty('min-height', `min(${newest?.offsetHeight ?? 0}px, 40vh)`);
+    });
     useEffect(() => {
         list.current?.scrollTo(0, list.current.scrollHeight);
     }, [lines, isOpen]);
