@@ -78,6 +78,7 @@ static bool begin_value(JsonWriter *writer)
         begin_child(writer);
     }
     writer->is_done = writer->depth == 0;
+    writer->value_count += 1;
     return !is_failed(writer);
 }
 

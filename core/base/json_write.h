@@ -19,6 +19,7 @@ typedef struct JsonWriter {
     uint64_t filled_bits; // bit d: it has a child already
     bool has_name;        // the name of a member was written, its value comes next
     bool is_done;         // the one value at the top is written
+    uint32_t value_count; // the nodes that a reader makes of it
 } JsonWriter;
 
 JsonWriter json_writer(ByteWriter *out, uint32_t indent);

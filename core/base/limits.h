@@ -475,6 +475,8 @@
 #define EDIT_NUMBER_AHEAD_MAX      1000000 // of a transaction, after the editor's last one
 #define EDIT_HASH_EVERY            64      // transactions between two hashes of the document
 #define EDIT_TEXT_BYTES_MAX        JSON_BYTES_MAX
+#define EDIT_SCENE_NODES_MAX       JSON_NODES_MAX // what scene.json may say, so that it can be read
+#define EDIT_SCENE_BYTES_MAX       JSON_BYTES_MAX
 #define EDIT_FRAGMENT_BYTES_MAX    (64u << 10) // of a message, in one frame of the socket
 #define EDIT_UP_BYTES_MAX          (EDIT_TRANSACTION_BYTES_MAX + EDIT_FRAGMENT_BYTES_MAX)
 #define EDIT_NOTE_BYTES_MAX        (16u << 10) // of a frame of text

@@ -343,7 +343,7 @@ static Status set_one(EditApply *apply, const EditOp *op, const EditMember *memb
     if (status == STATUS_OK) {
         status = doc->work.status != STATUS_OK
                      ? doc->work.status
-                     : edit_item_record(doc, item, doc->work.data, doc->work.bytes);
+                     : edit_item_record(doc, op->kind, item, doc->work.data, doc->work.bytes);
         status = status == STATUS_OK ? STATUS_OK : no_memory(apply, status, id);
     }
     return status;
@@ -474,7 +474,7 @@ Status edit_apply_parent(EditApply *apply, uint32_t id, uint32_t parent)
         status = doc->work.status;
     }
     if (status == STATUS_OK) {
-        status = edit_item_record(doc, item, doc->work.data, doc->work.bytes);
+        status = edit_item_record(doc, EDIT_ENTITY, item, doc->work.data, doc->work.bytes);
     }
     if (status != STATUS_OK) {
         return no_memory(apply, status, id);

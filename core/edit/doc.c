@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
+#include "core/base/json_write.h"
 #include "core/base/limits.h"
 #include "core/base/utf8.h"
 
@@ -157,10 +158,89 @@ EditWhere edit_where_of(const EditDoc *doc, EditKind kind, uint32_t id)
     return before == 0 ? (EditWhere){EDIT_AT_BEGIN, 0} : (EditWhere){EDIT_AFTER, before};
 }
 
+// --- measuring ----------------------------------------------------------------------------------
+
+#define ROOT_BYTES  256 // of scene.json without what is measured: its braces and its two lists
+#define ITEM_BYTES  16  // beside the object: a comma and a line break with four spaces
+#define BUILT_NODES 2   // what the build adds to something with a script
+#define BUILT_BYTES 160
+
+// The printed text has a space after each comma and colon, of which a value has one each.
+static Status measure(EditDoc *doc, EditKind kind, const uint8_t *record, size_t bytes,
+                      EditSize *out)
+{
+    PlaceScratch scratch = {.heap = doc->heap};
+    EditObject object;
+    ByteWriter counter = byte_counter();
+    JsonWriter writer = json_writer(&counter, 0);
+    Status status = edit_record_read(kind, record, bytes, &scratch, &object);
+    if (status == STATUS_OK) {
+        place_table_to_json(edit_kind_table(kind), &object, &scratch, &writer);
+        status = json_writer_finish(&writer);
+    }
+    *out = (EditSize){writer.value_count, counter.at + 2ull * writer.value_count + ITEM_BYTES};
+    if (status == STATUS_OK && kind == EDIT_ENTITY &&
+        object.entity.body.script_ref.path.bytes != 0) {
+        out->nodes += BUILT_NODES;
+        out->bytes += BUILT_BYTES;
+    }
+    place_scratch_free(&scratch);
+    return status;
+}
+
+static void count_size(EditDoc *doc, EditItem *item, EditSize size)
+{
+    doc->size.nodes += size.nodes - item->text_nodes;
+    doc->size.bytes += size.bytes - item->text_bytes;
+    item->text_nodes = (uint32_t)size.nodes;
+    item->text_bytes = (uint32_t)size.bytes;
+}
+
+static Status measure_item(EditDoc *doc, EditKind kind, EditItem *item)
+{
+    EditSize size;
+    const Status status = measure(doc, kind, item->record, item->bytes, &size);
+    if (status == STATUS_OK) {
+        count_size(doc, item, size);
+    }
+    return status;
+}
+
+Status edit_doc_measure(EditDoc *doc)
+{
+    doc->is_measured = true;
+    doc->size = (EditSize){0};
+    doc->single[EDIT_SCENE].text_nodes = doc->single[EDIT_SCENE].text_bytes = 0;
+    Status status = measure_item(doc, EDIT_SCENE, &doc->single[EDIT_SCENE]);
+    for (uint32_t i = 0; i < 2; i++) {
+        EditList *list = &doc->lists[i];
+        for (uint32_t at = list->first; at != 0 && status == STATUS_OK;
+             at = list->items[at].after) {
+            list->items[at].text_nodes = list->items[at].text_bytes = 0;
+            status = measure_item(doc, (EditKind)(EDIT_TERRAIN + i), &list->items[at]);
+        }
+    }
+    return status;
+}
+
+EditSize edit_doc_size(const EditDoc *doc)
+{
+    ASSERT(doc->is_measured);
+    return (EditSize){doc->size.nodes + 2, doc->size.bytes + ROOT_BYTES};
+}
+
 // --- changes ------------------------------------------------------------------------------------
 
-Status edit_item_record(EditDoc *doc, EditItem *item, const uint8_t *record, size_t bytes)
+Status edit_item_record(EditDoc *doc, EditKind kind, EditItem *item, const uint8_t *record,
+                        size_t bytes)
 {
+    EditSize size = {0};
+    if (doc->is_measured && kind != EDIT_SETTINGS) {
+        const Status status = measure(doc, kind, record, bytes, &size);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
     if (bytes > RECORDS_MAX || doc->record_bytes - item->bytes + bytes > EDIT_RECORDS_BYTES_MAX) {
         return STATUS_LIMIT;
     }
@@ -177,6 +257,7 @@ Status edit_item_record(EditDoc *doc, EditItem *item, const uint8_t *record, siz
     item->bytes = (uint32_t)bytes;
     item->hash = hash.state;
     item->version = ++doc->version;
+    count_size(doc, item, size);
     return STATUS_OK;
 }
 
@@ -206,7 +287,7 @@ Status edit_item_add(EditDoc *doc, EditKind kind, uint32_t id, uint32_t parent, 
     Status status = make_room(doc->heap, list);
     EditItem item = {.id = id};
     if (status == STATUS_OK) {
-        status = edit_item_record(doc, &item, record, bytes);
+        status = edit_item_record(doc, kind, &item, record, bytes);
     }
     if (status != STATUS_OK) {
         return status;
@@ -237,6 +318,7 @@ void edit_item_remove(EditDoc *doc, EditKind kind, uint32_t id)
     id_map_remove(&list->map, id);
     heap_free(doc->heap, item->record);
     doc->record_bytes -= item->bytes;
+    count_size(doc, item, (EditSize){0});
     *item = (EditItem){.after = list->free};
     list->free = slot;
     list->count -= 1;
@@ -409,7 +491,7 @@ static Status put_default(EditDoc *doc, EditKind kind)
     edit_record_write(kind, &object, &doc->work);
     return doc->work.status != STATUS_OK
                ? doc->work.status
-               : edit_item_record(doc, &doc->single[kind], doc->work.data, doc->work.bytes);
+               : edit_item_record(doc, kind, &doc->single[kind], doc->work.data, doc->work.bytes);
 }
 
 Status edit_doc_create(Heap *heap, EditBlobs blobs, EditDoc **out)
@@ -611,7 +693,7 @@ Status edit_item_load(EditDoc *doc, EditKind kind, uint32_t id, const EditObject
         return doc->work.status;
     }
     if (kind < EDIT_TERRAIN) {
-        return edit_item_record(doc, &doc->single[kind], doc->work.data, doc->work.bytes);
+        return edit_item_record(doc, kind, &doc->single[kind], doc->work.data, doc->work.bytes);
     }
     if (id == 0 || edit_doc_has(doc, kind, id)) {
         return STATUS_EXISTS;

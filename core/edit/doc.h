@@ -33,6 +33,15 @@ void edit_doc_destroy(EditDoc *doc); // NULL is allowed
 void edit_doc_set_blobs(EditDoc *doc, EditBlobs blobs);
 Heap *edit_doc_heap(const EditDoc *doc);
 
+// What scene.json takes for whoever reads it, if it says this and nothing that is the default:
+// values, and bytes at most.
+typedef struct EditSize {
+    uint64_t nodes, bytes;
+} EditSize;
+// From here on each change is measured. Not everybody needs that: it takes some time.
+MUST_USE Status edit_doc_measure(EditDoc *doc);
+EditSize edit_doc_size(const EditDoc *doc); // after edit_doc_measure
+
 // The whole document in 64 bits.
 uint64_t edit_doc_hash(const EditDoc *doc);
 

@@ -12,6 +12,7 @@ typedef struct EditItem {
     uint32_t child_count;
     uint32_t version;
     uint32_t bytes;
+    uint32_t text_nodes, text_bytes; // of a document that is measured
     bool is_marked; // during one operation
     uint8_t *record;
     uint64_t hash; // of the record
@@ -37,6 +38,8 @@ struct EditDoc {
     uint32_t file_count, file_max;
     uint32_t version;
     size_t record_bytes; // of all
+    bool is_measured;
+    EditSize size; // of all that is in scene.json
     EditBuffer work;     // of one operation
 };
 
@@ -56,7 +59,8 @@ MUST_USE Status edit_item_add(EditDoc *doc, EditKind kind, uint32_t id, uint32_t
                               EditWhere where, const uint8_t *record, size_t bytes);
 void edit_item_remove(EditDoc *doc, EditKind kind, uint32_t id); // it has no children
 void edit_item_place(EditDoc *doc, EditKind kind, uint32_t id, EditWhere where);
-MUST_USE Status edit_item_record(EditDoc *doc, EditItem *item, const uint8_t *record, size_t bytes);
+MUST_USE Status edit_item_record(EditDoc *doc, EditKind kind, EditItem *item, const uint8_t *record,
+                                 size_t bytes);
 void edit_item_parent(EditDoc *doc, EditItem *item, uint32_t parent);
 // All zero hash: none. The caller has checked the path.
 MUST_USE Status edit_file_put(EditDoc *doc, Text path, const uint8_t hash[SHA256_BYTES]);

@@ -43,6 +43,7 @@ struct EditSession {
     Entry *log; // a ring
     uint32_t log_max, log_first, log_count;
     size_t log_bytes;
+    EditSize size; // of the document, after the last transaction
     Editor editors[EDIT_EDITORS_MAX + 1];
     EditSessionCounts counts;
 };
@@ -128,6 +129,12 @@ Status edit_session_create(Heap *heap, EditDoc *doc, const EditSessionConfig *co
     session->config = *config;
     session->seq = session->committed = config->seq;
     session->rng = rng_make(config->seed, 1);
+    const Status status = edit_doc_measure(doc);
+    if (status != STATUS_OK) {
+        heap_free(heap, session);
+        return status;
+    }
+    session->size = edit_doc_size(doc);
     *out = session;
     return STATUS_OK;
 }
@@ -198,6 +205,33 @@ typedef struct Step {
     EditInverse inverse;
 } Step;
 
+_Static_assert(EDIT_SCENE_NODES_MAX <= JSON_NODES_MAX, "what is accepted can be read");
+_Static_assert(EDIT_SCENE_BYTES_MAX <= EDIT_TEXT_BYTES_MAX, "and written");
+_Static_assert(EDIT_SCENE_BYTES_MAX <= DRAFT_FILE_BYTES_MAX, "as a file of a draft");
+
+// Whether scene.json can be written and read with what was applied. Somebody may always make it
+// less, and what comes from the file has been read.
+static Status check_size(const EditSession *session, const Step *step, EditError *error)
+{
+    const EditSize size = edit_doc_size(session->doc);
+    if (step->editor == 0) {
+        return STATUS_OK;
+    }
+    if (size.nodes > EDIT_SCENE_NODES_MAX && size.nodes > session->size.nodes) {
+        return edit_error(error, STATUS_LIMIT, 0,
+                          "is too much for one place: scene.json would have more than %u values; "
+                          "remove something first",
+                          (unsigned)EDIT_SCENE_NODES_MAX);
+    }
+    if (size.bytes > EDIT_SCENE_BYTES_MAX && size.bytes > session->size.bytes) {
+        return edit_error(error, STATUS_LIMIT, 0,
+                          "is too much for one place: scene.json would be longer than %u MiB; "
+                          "remove something first",
+                          (unsigned)(EDIT_SCENE_BYTES_MAX >> 20));
+    }
+    return STATUS_OK;
+}
+
 // Stores what was applied, and tells everybody; or takes it back.
 static Status commit(EditSession *session, Step *step, EditError *error)
 {
@@ -207,6 +241,12 @@ static Status commit(EditSession *session, Step *step, EditError *error)
                    .editor = step->editor,
                    .row = edit_buffer(session->heap, EDIT_MESSAGE_BYTES_MAX),
                    .inverse = step->inverse};
+    Status status = check_size(session, step, error);
+    if (status != STATUS_OK) {
+        edit_take_back(session->doc, &entry.inverse);
+        entry_free(&entry);
+        return status;
+    }
     edit_down_write(&(EditDown){.type = EDIT_DOWN_TOLD,
                                 .seq = entry.seq,
                                 .editor = step->editor,
@@ -216,7 +256,7 @@ static Status commit(EditSession *session, Step *step, EditError *error)
                                 .ops = step->ops,
                                 .ops_bytes = step->ops_bytes},
                     &entry.row);
-    Status status = entry.row.status;
+    status = entry.row.status;
     if (status == STATUS_OK && session->log_count == session->log_max) {
         status = log_grow(session);
     }
@@ -238,6 +278,7 @@ static Status commit(EditSession *session, Step *step, EditError *error)
         entry.hash = edit_doc_hash(session->doc);
     }
     log_add(session, &entry);
+    session->size = edit_doc_size(session->doc);
     if (!session->config.defers) {
         edit_session_commit(session);
     }
@@ -363,6 +404,7 @@ void edit_session_roll_back(EditSession *session, Status status)
         session->log_count -= 1;
         session->seq -= 1;
     }
+    session->size = edit_doc_size(session->doc);
     for (uint32_t i = 1; i <= EDIT_EDITORS_MAX; i++) {
         forget(session, i);
     }
@@ -598,6 +640,7 @@ Status edit_session_replay(EditSession *session, const uint8_t *row, size_t byte
     editor->n = told.n > editor->n ? told.n : editor->n;
     log_add(session, &entry);
     session->committed = session->seq;
+    session->size = edit_doc_size(session->doc);
     log_trim(session);
     return STATUS_OK;
 }

@@ -467,11 +467,27 @@ static void trim_spans(Splice *splice)
     }
 }
 
-Status edit_text_write(EditText *text, EditDoc *doc)
+// Every value but the first of a list or object has a comma before it.
+static uint32_t count_nodes(const EditBuffer *json)
 {
-    if (text->is_blocked) {
-        return STATUS_BLOCKED;
+    uint32_t count = 1;
+    bool in_text = false, is_open = false;
+    for (size_t i = 0; i < json->bytes; i++) {
+        const uint8_t byte = json->data[i];
+        if (in_text) {
+            i += byte == '\\';
+            in_text = byte != '"';
+        } else if (byte > ' ') {
+            count += byte == ',' || (is_open && byte != ']' && byte != '}');
+            is_open = byte == '[' || byte == '{';
+            in_text = byte == '"';
+        }
     }
+    return count;
+}
+
+static Status write_both(EditText *text, EditDoc *doc, const EditBuffer *old_scene)
+{
     EditBuffer settings = edit_buffer(text->heap, EDIT_TEXT_BYTES_MAX);
     EditBuffer scene = edit_buffer(text->heap, EDIT_TEXT_BYTES_MAX);
     Splice splice = {.text = text, .doc = doc, .scratch = {.heap = text->heap}, .heap = text->heap};
@@ -482,7 +498,11 @@ Status edit_text_write(EditText *text, EditDoc *doc)
     }
     if (status == STATUS_OK) {
         splice.out = &scene;
-        status = splice_root(&splice, EDIT_SCENE, &text->scene);
+        status = splice_root(&splice, EDIT_SCENE, old_scene);
+    }
+    if (status == STATUS_OK && scene.bytes > JSON_NODES_MAX &&
+        count_nodes(&scene) > JSON_NODES_MAX) {
+        status = STATUS_LIMIT; // nobody could read it
     }
     if (status == STATUS_OK) {
         trim_spans(&splice);
@@ -503,6 +523,20 @@ Status edit_text_write(EditText *text, EditDoc *doc)
     heap_free(text->heap, splice.spans[0].items);
     heap_free(text->heap, splice.spans[1].items);
     place_scratch_free(&splice.scratch);
+    return status;
+}
+
+Status edit_text_write(EditText *text, EditDoc *doc)
+{
+    if (text->is_blocked) {
+        return STATUS_BLOCKED;
+    }
+    Status status = write_both(text, doc, &text->scene);
+    if (status == STATUS_LIMIT) {
+        static const char none[] = "{\"format\": 1}\n";
+        const EditBuffer empty = {.data = (uint8_t *)(uintptr_t)none, .bytes = sizeof none - 1};
+        status = write_both(text, doc, &empty);
+    }
     return status;
 }
 

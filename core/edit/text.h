@@ -28,7 +28,9 @@ MUST_USE Status edit_text_copy(const EditText *text, EditText **out);
 MUST_USE Status edit_text_take_sent(EditText *text, const EditText *sent, EditTexts disk);
 EditTexts edit_text_now(const EditText *text); // as last read or written
 
-// Brings the texts up to date with the document. STATUS_BLOCKED: see above.
+// Brings the texts up to date with the document. STATUS_BLOCKED: see above. A scene.json that would
+// be too long with the spaces and the defaults that people wrote, or have too many values, is
+// written anew without them. STATUS_LIMIT: so it is then, too (edit_doc_size).
 MUST_USE Status edit_text_write(EditText *text, EditDoc *doc);
 
 // The document is another object from now on, made from the same start and the same transactions:

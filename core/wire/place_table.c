@@ -15,6 +15,7 @@
 #define BLOCK_BYTES      (32u << 10)
 #define UNIT_TOLERANCE   1e-6f // of the squared length of a quaternion that is kept as written
 #define ATTRIBUTE_NUMBER 1.7976931348623157e308
+#define NODE_TEXT_BYTES  32 // ends of a name and of a text, with what keeps the next aligned
 #define NO_ROOM          "needs more memory than there is"
 
 // --- scratch ------------------------------------------------------------------------------------
@@ -72,9 +73,12 @@ Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
     if (bytes > JSON_BYTES_MAX) {
         return too_large(error);
     }
-    // A node takes about as much as 16 characters of an ordinary text; of the worst, many more.
-    uint64_t room = (uint64_t)bytes * 16 + 4096;
-    for (;; room *= 2) {
+    // A node takes about as much as 16 characters of an ordinary text; of the worst, many more. No
+    // text takes more than the most nodes, each with a name and a text of its own.
+    const uint64_t most =
+        (uint64_t)bytes + 4096 + (uint64_t)JSON_NODES_MAX * (sizeof(JsonNode) + NODE_TEXT_BYTES);
+    for (uint64_t room = (uint64_t)bytes * 16 + 4096;; room *= 2) {
+        room = room < most ? room : most;
         void *block = room > SIZE_MAX / 2 ? NULL : heap_alloc(scratch->heap, (size_t)room);
         if (block == NULL) {
             return too_large(error);
@@ -95,7 +99,7 @@ Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
             arena_init(&arena, kept, used);
             return json_parse(&config, text, bytes, root, error);
         }
-        if (status != STATUS_LIMIT || room > (uint64_t)bytes * 256 + 4096) {
+        if (status != STATUS_LIMIT || room == most) {
             return status;
         }
     }

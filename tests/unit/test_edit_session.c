@@ -4,6 +4,7 @@
 #include "core/edit/clip.h"
 #include "core/edit/pending.h"
 #include "core/edit/session.h"
+#include "core/edit/text.h"
 #include "tests/support/edit_fixture.h"
 #include "tests/support/test.h"
 
@@ -676,6 +677,91 @@ TEST(what_could_not_be_stored_is_taken_back_as_a_whole)
     deliver_all();
     CHECK_TEXT(name_of(stage.docs[2], 20), "\"Crate\"");
     close_stage();
+}
+
+// The most of one kind of thing that a session takes, 512 KiB of JSON at once; then what was
+// accepted is written and read again.
+static void fill_to_the_limit(const char *rest, const char *refusal)
+{
+    open_stage();
+    stage.forgets = true;
+    EditText *text = edit_fixture_open(&stage.heap, EDIT_SCENE_TEXT, &stage.docs[0]);
+    edit_text_rebind(text);
+    static char thing[65536];
+    EditError error = {0};
+    uint32_t id = 1000000;
+    uint32_t at_once = 1 + (512u << 10) / (uint32_t)strlen(rest);
+    uint32_t steps = 0;
+    for (; steps < 100 && at_once > 0; steps++) {
+        EditBuffer ops = edit_fixture_ops(&stage.heap);
+        for (uint32_t i = 0; i < at_once; i++) {
+            (void)snprintf(thing, sizeof thing, "{\"id\":%u,%s", (unsigned)(id + i), rest);
+            edit_fixture_create(&ops, (EditWhere){EDIT_AT_END, 0}, thing);
+        }
+        EditBuffer message = edit_buffer(&stage.heap, EDIT_UP_BYTES_MAX);
+        edit_up_write(
+            &(EditUp){.type = EDIT_UP_OPS, .n = steps + 1, .ops = ops.data, .ops_bytes = ops.bytes},
+            &message);
+        const uint64_t told = edit_session_counts(stage.session).told;
+        edit_session_receive(stage.session, 1, message.data, message.bytes);
+        if (edit_session_counts(stage.session).told > told) {
+            id += at_once;
+        } else {
+            EditDown down;
+            const Message last = stage.down[1][stage.down_count[1] - 1];
+            CHECK_OK(edit_down_read(last.data, last.bytes, &down));
+            CHECK_INT(down.type, EDIT_DOWN_REFUSED);
+            (void)snprintf(error.message, sizeof error.message, "%.*s", (int)down.text.bytes,
+                           down.text.data);
+            at_once /= 2; // up to the last one that fits
+        }
+        edit_buffer_free(&message);
+        edit_buffer_free(&ops);
+        for (uint32_t page = 1; page <= PAGES; page++) {
+            for (uint32_t k = 0; k < stage.down_count[page]; k++) {
+                heap_free(&stage.heap, stage.down[page][k].data);
+            }
+            stage.down_count[page] = 0;
+        }
+    }
+    if (strstr(error.message, refusal) == NULL) {
+        test_fail(__FILE__, __LINE__, "%s", error.message);
+    }
+    CHECK_OK(edit_text_write(text, stage.doc));
+    EditText *again = NULL;
+    EditDoc *read = NULL;
+    PlaceError where = {0};
+    CHECK_OK(
+        edit_text_open(&stage.heap, (EditBlobs){0}, edit_text_now(text), &again, &read, &where));
+    CHECK(edit_doc_says_same(read, stage.doc, EDIT_SCENE));
+    edit_text_close(again);
+    edit_text_close(text);
+    edit_doc_destroy(read);
+    edit_doc_destroy(stage.docs[0]);
+    close_stage();
+}
+
+TEST(what_has_more_values_than_a_reader_takes_is_refused)
+{
+    static char rest[8192];
+    size_t at = (size_t)snprintf(rest, sizeof rest, "\"type\":\"npc\",\"npc\":{\"patrol\":[");
+    for (uint32_t i = 0; i < NPC_PATROL_MAX; i++) {
+        at += (size_t)snprintf(rest + at, sizeof rest - at, "%s[1,2,3]", i == 0 ? "" : ",");
+    }
+    (void)snprintf(rest + at, sizeof rest - at, "]}}");
+    fill_to_the_limit(rest, "more than 1048576 values");
+}
+
+TEST(what_would_be_longer_than_a_file_is_refused)
+{
+    static char rest[32768];
+    size_t at = (size_t)snprintf(rest, sizeof rest, "\"type\":\"part\",\"attributes\":{");
+    for (uint32_t i = 0; i < 30; i++) {
+        at += (size_t)snprintf(rest + at, sizeof rest - at, "%s\"a%u\":\"%0900d\"",
+                               i == 0 ? "" : ",", (unsigned)i, 0);
+    }
+    (void)snprintf(rest + at, sizeof rest - at, "}}");
+    fill_to_the_limit(rest, "longer than 32 MiB");
 }
 
 TEST(who_sends_too_much_is_refused_by_number)

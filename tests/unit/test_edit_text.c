@@ -1,5 +1,6 @@
 // The texts of a document: only the lines of what was changed change, and what changes on disk
 // becomes operations.
+#include "core/base/limits.h"
 #include "core/edit/diff.h"
 #include "tests/support/edit_fixture.h"
 #include "tests/support/test.h"
@@ -375,6 +376,43 @@ TEST(text_that_cannot_be_read_is_reported_and_never_overwritten)
     CHECK_OK(take(&opened, EDIT_SCENE_TEXT, &ops, &error));
     edit_buffer_free(&ops);
     CHECK_OK(edit_text_write(opened.text, opened.doc));
+    close_text(&opened);
+}
+
+// As somebody may write it who indents far.
+TEST(a_text_that_becomes_too_long_is_written_anew_without_its_spaces)
+{
+    enum { SPACES = 1 << 20, PARTS = 40 };
+    heap = heap_make(HEAP_BYTES);
+    EditBuffer scene = edit_buffer(&heap, EDIT_TEXT_BYTES_MAX);
+    edit_buffer_text(&scene, "{\"format\": 1, \"entities\": [\n");
+    for (uint32_t i = 0; i < SPACES; i++) {
+        edit_buffer_u8(&scene, ' ');
+    }
+    edit_buffer_text(&scene, "{\"id\": 1, \"type\": \"part\", \"name\": \"First\"}]}");
+    edit_buffer_u8(&scene, 0);
+    CHECK_OK(scene.status);
+    Opened opened = {0};
+    opened.text = edit_fixture_open(&heap, (const char *)scene.data, &opened.doc);
+    EditBuffer ops = edit_fixture_ops(&heap);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        char part[64];
+        (void)snprintf(part, sizeof part, "{\"id\": %u, \"type\": \"part\"}", (unsigned)i + 2);
+        edit_fixture_create(&ops, (EditWhere){EDIT_AT_END, 0}, part);
+    }
+    EditError refused;
+    CHECK_OK(edit_fixture_apply(opened.doc, &ops, &refused));
+    CHECK_OK(edit_text_write(opened.text, opened.doc));
+    const EditTexts now = edit_text_now(opened.text);
+    CHECK(now.scene.bytes < 8192);
+    EditText *again = NULL;
+    EditDoc *read = NULL;
+    PlaceError error;
+    CHECK_OK(edit_text_open(&heap, (EditBlobs){0}, now, &again, &read, &error));
+    CHECK_INT(edit_doc_hash(read), edit_doc_hash(opened.doc));
+    edit_text_close(again);
+    edit_doc_destroy(read);
+    edit_buffer_free(&scene);
     close_text(&opened);
 }
 
