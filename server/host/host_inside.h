@@ -229,6 +229,7 @@ typedef struct HostPeer {
     uint32_t placed;     // worlds that it got since it told its load
     bool is_refused, is_silent;
     bool is_ending; // it said so, which its row does only later
+    bool is_ended;  // it was logged that its row is ended, and nothing else was heard of it since
 } HostPeer;
 
 typedef struct HostAsk {

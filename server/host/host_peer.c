@@ -215,10 +215,15 @@ static uint32_t written_ms(const Host *host)
     return host_lease_is_good(host) && ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
-static void end_row(Host *host, const HostPeer *peer, const char *why)
+// While the database is away this is tried again with each probe.
+static void end_row(Host *host, HostPeer *peer, const char *why)
 {
-    host_log(host, LOG_WARN, "host", "host %s %s: its row is ended, and its worlds can be taken",
-             peer->row.host_id, why);
+    if (!peer->is_ended) {
+        host_log(host, LOG_WARN, "host",
+                 "host %s %s: its row is ended, and its worlds can be taken", peer->row.host_id,
+                 why);
+    }
+    peer->is_ended = true;
     if (store_host_end(host->config.store, peer->row.host_id, peer->row.boot,
                        host_tag(TAG_HOST_END, NULL, 0)) == STATUS_OK) {
         host->counts.peers_ended += 1;
@@ -262,6 +267,8 @@ static void probe_answered(Host *host, const HostAsk *ask, const HostPeerAnswer 
     if (answer->result == PEER_ANSWERED && !is_gone && ago < now) {
         host_lease_peer_wrote(host, now - ago);
     }
+    peer->is_ended = peer->is_ended && (answer->result != PEER_ANSWERED || is_gone ||
+                                        answer->refusal == REFUSED_ENDING);
     if (is_gone && ask->relay == 0) {
         ask_witness(host, peer);
     }
@@ -298,7 +305,7 @@ void host_place_again(HostWorld *world)
 
 static void check_answered(Host *host, const HostAsk *ask, const HostPeerAnswer *answer)
 {
-    const HostPeer *peer = host_peer_find(host, NULL, ask->boot);
+    HostPeer *peer = host_peer_find(host, NULL, ask->boot);
     if (peer == NULL || !peer->is_refused || answer->result != PEER_ANSWERED ||
         answer->checked != PEER_REFUSED) {
         return;

@@ -365,7 +365,7 @@ static bool writes_data(const Job *job)
 static bool writes_world(const Job *job)
 {
     return job->type == JOB_SAVE || writes_data(job) || job->type == JOB_TAKE ||
-           job->type == JOB_RELEASE;
+           job->type == JOB_RELEASE || (job->type == JOB_CALL && job->answer.world_id[0] != '\0');
 }
 
 static void lock_by_world(Sql *sql, const JobList *batch, uint32_t job_count, JobFilter filter,

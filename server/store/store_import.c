@@ -80,7 +80,7 @@ Status store_world_import(Store *store, const StoreWorld *world, const uint8_t *
     if (!world_is_valid(world) || store_rows_check(rows, bytes) != STATUS_OK) {
         return STATUS_MALFORMED;
     }
-    return store_call(store, world_import, &call);
+    return store_call_world(store, call.world.world_id, world_import, &call);
 }
 
 static Status world_remove(Store *store, Sql *sql, void *user)
@@ -95,5 +95,5 @@ Status store_world_remove(Store *store, const char *world_id)
         return STATUS_NOT_FOUND;
     }
     memcpy(copy, world_id, strlen(world_id) + 1);
-    return store_call(store, world_remove, copy);
+    return store_call_world(store, copy, world_remove, copy);
 }

@@ -180,6 +180,8 @@ void queue_finish(Store *store); // commits what waits
 void queue_free(Store *store);
 // Runs it in the next transaction, and waits until that is on disk.
 Status store_call(Store *store, JobCall call, void *user);
+// It writes the head of that world, which is locked with those of the batch.
+Status store_call_world(Store *store, const char *world_id, JobCall call, void *user);
 // Around questions to the reader. The end gives what went wrong with it, else the status; rows that
 // were damaged are counted, and a damaged answer is one.
 void store_read_begin(Store *store);

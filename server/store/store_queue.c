@@ -333,7 +333,14 @@ Status store_read_end(Store *store, Status status, uint64_t damaged)
 
 Status store_call(Store *store, JobCall call, void *user)
 {
+    return store_call_world(store, "", call, user);
+}
+
+Status store_call_world(Store *store, const char *world_id, JobCall call, void *user)
+{
     Job job = {.type = JOB_CALL, .call = call, .user = user};
+    ASSERT(strlen(world_id) < sizeof job.answer.world_id);
+    memcpy(job.answer.world_id, world_id, strlen(world_id) + 1);
     if (store->config.manual) { // alone: what waits goes on waiting
         JobList batch = {&job, &job};
         run_batch(store, &batch);

@@ -76,9 +76,12 @@ static uint64_t fake_unix(void *user)
     return fixture.now_ms;
 }
 
+static uint32_t rows_ended; // as logged
+
 static void fake_log(void *user, LogLevel level, const char *area, const char *text)
 {
-    (void)user, (void)level, (void)area, (void)text;
+    (void)user, (void)level, (void)area;
+    rows_ended += strstr(text, "its row is ended") != NULL;
 }
 
 static void fake_random(void *user, void *out, size_t bytes)
@@ -484,6 +487,42 @@ TEST(a_world_of_a_database_that_was_set_back_is_taken_again)
         CHECK(!world->has_lease);
         CHECK_INT(world->epoch, 7);
     }
+    end();
+}
+
+// What a probe of that peer is answered.
+static void answer_probe(Host *host, HostRefusal refusal)
+{
+    HostAsk *ask = &host->asks[0];
+    *ask = (HostAsk){.is_open = true, .kind = PEER_PROBE, .tag = 1u << 16};
+    memcpy(ask->boot, host->peers[0].row.boot, sizeof ask->boot);
+    HostPeerAnswer answer = {.result = PEER_ANSWERED, .refusal = refusal};
+    memcpy(answer.boot, ask->boot, sizeof answer.boot);
+    host_peer_answer(host, ask->tag, &answer);
+}
+
+// It is tried again with each probe while the database is away, and said once.
+TEST(the_end_of_a_peers_row_is_logged_once)
+{
+    begin(8, 8);
+    Host *host = fixture.host;
+    host->config.outside.peer_ask = fake_ask;
+    host->has_row = host->peers_known = true;
+    host->peers = calloc(1, sizeof *host->peers);
+    ASSERT(host->peers != NULL);
+    host->peer_count = 1;
+    snprintf(host->peers[0].row.host_id, sizeof host->peers[0].row.host_id, "host1");
+    host->peers[0].row.boot[0] = 1;
+    rows_ended = 0;
+    for (int i = 0; i < 3; i++) {
+        answer_probe(host, REFUSED_ENDING);
+    }
+    CHECK_INT(rows_ended, 1);
+    CHECK_INT(host->counts.peers_ended, 3);
+    answer_probe(host, REFUSED_NOT);
+    answer_probe(host, REFUSED_ENDING);
+    CHECK_INT(rows_ended, 2);
+    host->peer_count = 0;
     end();
 }
 

@@ -606,6 +606,47 @@ TEST(heads_are_locked_in_the_order_of_their_ids)
     behind_end(&behind);
 }
 
+static void *delete_world(void *user)
+{
+    Behind *behind = user;
+    CHECK_OK(store_world_delete(behind->fixture.store, "w0"));
+    return NULL;
+}
+
+// With the saves of others, before it is run.
+TEST(the_head_of_a_deleted_world_is_locked_in_the_same_order)
+{
+    Behind behind;
+    if (!behind_begin(&behind)) {
+        return;
+    }
+    CHECK(fixture_world(&behind.fixture, "w0") > 0);
+    const uint64_t last = fixture_world(&behind.fixture, "w3");
+    StoreCompletion done;
+    Sql *one = direct(&behind), *two = direct(&behind);
+    hold_head(one, "w1");
+    hold_head(two, "w0");
+    save_soon(&behind, "w1", behind.epoch); // while it waits, the others come together
+    wait_for_waiting(&behind);
+    save_soon(&behind, "w3", last);
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, delete_world, &behind), 0);
+    pause_ms(50);
+    sql_exec(one, "COMMIT");
+    CHECK(fixture_wait(&behind.fixture, &done)); // of w1
+    wait_for_waiting(&behind);
+    CHECK(!is_held(one, "w3")); // it comes after the one that is waited for
+    sql_exec(two, "COMMIT");
+    CHECK(fixture_wait(&behind.fixture, &done));
+    CHECK_OK(done.status);
+    (void)pthread_join(thread, NULL);
+    sql_disconnect(one);
+    sql_disconnect(two);
+    free(one);
+    free(two);
+    behind_end(&behind);
+}
+
 // Its worlds would stop: a host that cannot renew its row is taken for one that is cut off.
 TEST(a_renewal_waits_for_no_lock)
 {

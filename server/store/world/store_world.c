@@ -227,7 +227,7 @@ Status store_world_delete(Store *store, const char *world_id)
         return STATUS_NOT_FOUND;
     }
     memcpy(copy, world_id, strlen(world_id) + 1);
-    return store_call(store, world_delete, copy);
+    return store_call_world(store, copy, world_delete, copy);
 }
 
 // --- who is invited -----------------------------------------------------------------------------

@@ -457,7 +457,8 @@ static void take_entry(StubProcess *process, const StubMessage *message)
         stored(process, entry.number, (entry.flags & ENTRY_OK) != 0);
     } else if (entry.type == ENTRY_AUTH && (entry.flags & ENTRY_OK) != 0) {
         people_admitted(process, &entry);
-    } else if (entry.type == ENTRY_ADMIN && is_order(&entry, "stop")) {
+    } else if (entry.type == ENTRY_ADMIN &&
+               (is_order(&entry, "stop") || is_order(&entry, "move"))) {
         save(process);
         process->is_stopping = true;
         report(process, &(ChannelReport){.type = CHANNEL_STOP, .text = "told to"});
