@@ -356,6 +356,7 @@ export function PlayPane({ document, files, onOpen, onStop, hasConsole = true }:
                         <option value="server">{words.server}</option>
                     </select></label>}
                 {turn !== 0 && mode === 'server' && <Invite placeId={placeId} />}
+                {(state?.kind === 'starting' || state?.kind === 'stopped') && <span role="status" class="play-said">{words.starting}</span>}
                 {numbers !== null && <span class="play-numbers">{words.tick(numbers.tickMs)}</span>}
             </div>
             <div class="play-stage">
