@@ -127,6 +127,17 @@ def test_drafts(program, _places, folder):
         check(ask(up, "GET", f"{address}/files/notes.txt", ann)[2] == wins[0], "the winner's")
         listed = good(ask(up, "GET", address, ann))
         check(listed["bytes_used"] > 0 and listed["bytes_allowed"] > listed["bytes_used"], listed)
+
+        # A place that never had a revision, and throws its draft away, gets a blank one.
+        good(ask(up, "DELETE", address, ann))
+        check(ask(up, "GET", address, ann)[0] == 404, "it is gone")
+        check(ask(up, "POST", address, ann, {"revision_id": "r1"})[0] == 404, "there is no such revision")
+        check(ask(up, "POST", address, bob, {})[0] == 404, "bob knows of no place")
+        again = good(ask(up, "POST", address, ann, {}))
+        check("scene.json" in [one["path"] for one in again["files"]], again)
+        about = json.loads(ask(up, "GET", f"{address}/files/place.json", ann)[2])
+        check(about["name"] == "Lava Run", about)
+        check(ask(up, "POST", address, ann, {"replace": True})[0] == 404, "nothing to replace it by")
     finally:
         up.kill()
 

@@ -435,6 +435,10 @@ def test_worlds_export_and_import(program, places, folder):
         changed = json.loads(json.dumps(file))
         changed["metadata"]["name"] = "Copy"
         changed["chunks"] = changed["chunks"][:1]
+        hidden = json.loads(json.dumps(changed))
+        next(entity for entity in hidden["entities"] if entity["type"] == "player")["name"] = "a\u202e"
+        status, answer = bo.ask("POST", f"/world/{world_id}/import", hidden)
+        check(status == 400 and "].name: a name has 1 to 32" in str(answer), f"{status} {answer}")
         status, answer = bo.ask("POST", f"/world/{world_id}/import", changed)
         check(status == 200 and answer["name"] == "Copy", f"{status} {answer}")
         changed["world_id"] = world_id

@@ -161,6 +161,72 @@ test('completion, help and arguments by the language service', () => {
     assert.equal(ask({ kind: 'parameters', path: 'Workspace/A', at: code.indexOf(', )') + 2 }).parameters.at, 1);
 });
 
+// --- what the compiler gives up on ---
+
+// The error would have a type in it whose text is longer than a text can be.
+const TOO_LONG = `type U0 = "a";\n${Array.from({ length: 40 }, (_, i) => `type U${i + 1} = \`\${U${i}}\${U${i}}\`;\n`).join('')}const v: U40 = "q";`;
+const GIVES_UP = ['Workspace/T.ts', 'a text becomes too long for the compiler'];
+const WRONG = ['Workspace/T2.ts', "Type 'string' is not assignable to type 'number'."];
+
+test('a script that the compiler gives up on hides no others, and is tried again only when it changes', () => {
+    const scripts = [script('Workspace/T', TOO_LONG), script('Workspace/T2', 'const x: number = "s";', 1)];
+    const ask = () => browser.ask({ id: 1, scripts, question: { kind: 'compile' } }).answer.diagnostics;
+    const first = ask();
+    assert.deepEqual(first.map(({ file, message }) => [file, message]), [GIVES_UP, WRONG]);
+    scripts[1].text = 'const x: number = 1;';
+    const second = ask();
+    assert.equal(second.length, 1);
+    assert.equal(second[0], first[0], 'it was tried again'); // else another object
+    scripts[0].text = 'const v: string = "q";';
+    assert.deepEqual(ask(), []);
+});
+
+const STUBS = {
+    'transpile_parts.ts': 'export const transpileParts = globalThis.testParts;',
+    'check_service.ts': 'export class CheckService { check() { return Promise.resolve(null); } }\nexport const startCheckWorker = null;',
+    'status.tsx': "import { signal } from '@preact/signals';\nexport const scriptStats = signal({});",
+};
+
+// place_compiler.ts as a page has it, with the compiler but without workers.
+async function loadPlaceCompiler() {
+    const { output } = (await build({
+        configFile: false, logLevel: 'silent', plugins: [{
+            name: 'stubs', enforce: 'pre',
+            resolveId: (id) => id.split('/').at(-1) in STUBS ? `\0${id.split('/').at(-1)}` : null,
+            load: (id) => id.startsWith('\0') ? STUBS[id.slice(1)] ?? null : null,
+        }],
+        resolve: { alias: { '@preact/signals': '@preact/signals-core' } },
+        build: {
+            write: false, minify: false, target: 'es2022',
+            lib: { entry: join(source, 'web/src/studio/script/place_compiler.ts'), formats: ['es'], fileName: 'place_compiler' },
+        },
+    })).at(0);
+    const file = join(folder, 'place_compiler.mjs');
+    writeFileSync(file, output[0].code);
+    return import(pathToFileURL(file).href);
+}
+
+test('TypeScript that nobody has opened is checked, whatever the compiler gives up on', async () => {
+    let questions = 0;
+    globalThis.testParts = { startWorker: () => { throw new Error('no workers here'); }, log() {}, pause: async () => undefined,
+        loadHere: async () => ({ ask: (request) => (questions++, browser.ask(request)) }) };
+    globalThis.requestAnimationFrame = (work) => setImmediate(work);
+    const { startPlaceCompiler } = await loadPlaceCompiler();
+    const texts = { 'Workspace/T.ts': TOO_LONG, 'Workspace/T2.ts': 'const x: number = "s";', 'Workspace/T3.ts': 'print("a");' };
+    const problems = new Map();
+    const document = { files: () => Object.keys(texts).map((path) => ({ path, hash: texts[path].slice(0, 40), bytes: 1 })),
+        placeJson: () => '{}', on: () => () => undefined };
+    const files = { read: async (path) => new TextEncoder().encode(texts[path]) };
+    const { compiler, end } = startPlaceCompiler(document, files, (path, found) => problems.set(path, found));
+    for (let turn = 0; turn < 5000 && compiler.getScriptSystemStats().compiles < 3; turn++) {
+        await new Promise((done) => setImmediate(done));
+    }
+    end();
+    assert.deepEqual([...problems.values()].flat().map(({ file, line, message }) => [file, line, message]).sort(),
+        [[GIVES_UP[0], 1, GIVES_UP[1]], [WRONG[0], 1, WRONG[1]]]);
+    assert.ok(questions <= 2, `${questions} questions for three scripts`);
+});
+
 // --- TranspileService ---
 
 class FakeWorker {

@@ -42,6 +42,7 @@ let program;
 let checked = new Map();
 let made = new Map();
 let leaks = new Map();
+let lost = new Map(); // by the same: what is told of a script that the compiler has given up on
 let libraryText;
 let total; // scripts of TypeScript in this request
 
@@ -176,6 +177,8 @@ function checkSides(scripts, sources, keys) {
 /** The compiler itself fails on a script, as it does on what is nested too deeply: an error of that
  *  script, as far as its creator can help it. */
 class GaveUp extends Error {
+    isKnown = false; // from an earlier request: nothing was tried
+
     constructor(error, file, position = { line: 0, column: 0 }) {
         super();
         const where = position.line > 0 ? "here" : "on this script";
@@ -280,8 +283,9 @@ function forget() {
     leaks = new Map();
 }
 
-/** One round. `others`: paths of scripts that have no types here; `givenUp`: what is to be told of them. */
-function compileAll(scripts, others, givenUp) {
+/** One round. `others`: paths of scripts that have no types here; `givenUp`: what is to be told of them;
+ *  `known`: the scripts that the last request has given up on. */
+function compileAll(scripts, others, givenUp, known) {
     const names = new Map(scripts.map(({ path, file }) => [`${ROOT}${path}.ts`, file]));
     place.update(scripts, others);
     for (const [i, { path, file }] of scripts.entries()) {
@@ -308,10 +312,25 @@ function compileAll(scripts, others, givenUp) {
     const keys = sources.map(
         ({ fileName }) => `${names.get(fileName)}\n${dependencies.get(fileName)}`,
     );
-    const diagnostics = [...givenUp, ...check(scripts, sources, keys, names)];
-    diagnostics.push(...checkSides(scripts, sources, keys));
+    const again = keys.find((key) => known.has(key));
+    if (again !== undefined) {
+        lost.set(again, Object.assign(known.get(again), { isKnown: true }));
+        throw known.get(again);
+    }
+    let diagnostics;
+    let outputs = [];
     const hasError = () => diagnostics.some(({ isError }) => isError);
-    const outputs = hasError() ? [] : makeLua(scripts, sources, keys, names, diagnostics);
+    try {
+        diagnostics = [...givenUp, ...check(scripts, sources, keys, names)];
+        diagnostics.push(...checkSides(scripts, sources, keys));
+        outputs = hasError() ? [] : makeLua(scripts, sources, keys, names, diagnostics);
+    } catch (error) {
+        const i = scripts.findIndex(({ file }) => file === error.diagnostic?.file);
+        if (i >= 0) {
+            lost.set(keys[i], error);
+        }
+        throw error;
+    }
     return {
         status: hasError() ? STATUS_ERRORS : STATUS_OK,
         reason: "",
@@ -343,7 +362,10 @@ function compile({ declarations, scripts: all }) {
         libraries = new Libraries(declarations);
         place = new PlaceHost(libraries);
         forget();
+        lost = new Map();
     }
+    const known = lost;
+    lost = new Map();
     const typed = all.filter(({ isTypeScript }) => isTypeScript);
     place.update(typed, []);
     total = typed.length;
@@ -358,11 +380,12 @@ function compile({ declarations, scripts: all }) {
             isTypeScript && !givenUp.some((one) => one.file === file);
         const others = all.filter((script) => !isLeft(script)).map(({ path }) => path);
         try {
-            return compileAll(all.filter(isLeft), others, givenUp);
+            return compileAll(all.filter(isLeft), others, givenUp, known);
         } catch (error) {
-            // Its caches may be inconsistent.
-            forget();
-            place.parsed.clear();
+            if (!error.isKnown) { // else its caches may be inconsistent
+                forget();
+                place.parsed.clear();
+            }
             if (error instanceof GaveUp) {
                 givenUp.push(error.diagnostic);
             } else if (givenUp.length === 0) {

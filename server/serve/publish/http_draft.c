@@ -377,7 +377,11 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
     if (is_bad && id[0] == '\0' && ask.package.live != 0) { // the newest one has failed
         status = store_revision_find(serve->store, place, ask.package.live, &revision);
     }
-    if (status != STATUS_OK) {
+    // It never had one, and its draft was thrown away.
+    if (status == STATUS_NOT_FOUND && id[0] == '\0' && !filling.replaces) {
+        filling.template = DEFAULT_TEMPLATE;
+        filling.title = ask.package.title;
+    } else if (status != STATUS_OK) {
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }

@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
+#include "core/base/name_text.h"
 #include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
@@ -291,7 +292,11 @@ static void read_player(Reading *reading, const JsonNode *item, JsonError *error
         .health = json_read_f32(json_read_member(item, "health", error), -FAR, FAR, error),
         .name = member_text(item, "name", 64, error),
         .team = member_text(item, "team", 64, error)};
-    if (error->status == STATUS_OK) {
+    if (error->status == STATUS_OK && row.name.bytes > 0 &&
+        !name_text_is_valid(row.name.data, row.name.bytes)) {
+        reading_fail(reading, STATUS_MALFORMED, "%s[%u].name: " NAME_TEXT_RULE, reading->part,
+                     reading->number);
+    } else if (error->status == STATUS_OK) {
         ByteWriter writer = begin_row(reading);
         row_put_player(&row, &writer);
         end_row(reading, &writer);

@@ -66,6 +66,7 @@ async function start(place: string): Promise<void> {
     const files = new Files(place, doc);
     const link = new Link(place, doc);
     const studio = new Studio(place, doc, files, link, schema);
+    studio.hasAccounts = session.accounts;
     window.studio = studio;
     const refused = link.state.subscribe((state) => {
         if (state === 'refused' && !doc.isOpen) {

@@ -78,6 +78,8 @@ export class Studio {
                         : state.value === 'connecting' || waiting.value > 0 ? 'saving' as const : scriptsSaved.value;
     });
 
+    hasAccounts = true; // false: the place is a folder, and whoever reaches this computer may join (sandlot dev)
+
     constructor(place: string, document: StudioDocument, files: Files, link: Link, schema: Schema) {
         this.place = place;
         this.document = document;
@@ -102,6 +104,7 @@ export class Studio {
             write: (path, take) => link.write(path, take),
             get canWrite() { return link.canWrite.value; },
             placeId: place,
+            hasAccounts: () => this.hasAccounts,
             userName: () => link.editors.value.find(({ editor }) => editor === document.editor)?.name ?? '',
         };
         document.on('change', ({ rows, gone, order }) => {

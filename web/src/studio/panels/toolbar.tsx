@@ -75,7 +75,7 @@ export function Toolbar({ studio }: { studio: Studio }): JSX.Element {
     const canWrite = link.canWrite.value;
     return (
         <header class="toolbar">
-            <a class="home" href={`/create/${encodeURIComponent(studio.place)}`} title={words.back} aria-label={words.back}>‹</a>
+            {studio.hasAccounts && <a class="home" href={`/create/${encodeURIComponent(studio.place)}`} title={words.back} aria-label={words.back}>‹</a>}
             <h1>{studio.document.settings().name}</h1>
             <div class="tools" role="group" aria-label={words.toolsLabel}>
                 {(['select', 'move', 'rotate', 'scale', 'terrain'] as const).map((each) =>

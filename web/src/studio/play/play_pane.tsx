@@ -260,7 +260,7 @@ function ServerScreen({ document }: { document: ScriptDocument }): JSX.Element {
 const draftPath = (placeId: string): string => `/play?place=${encodeURIComponent(placeId)}&channel=draft`;
 
 // Who may come into the world of the draft, and how.
-function Friends({ placeId, close }: { placeId: string; close: () => void }): JSX.Element {
+function Friends({ placeId, hasAccounts, close }: { placeId: string; hasAccounts: boolean; close: () => void }): JSX.Element {
     const [name, setName] = useState('');
     const [said, setSaid] = useState('');
     const link = location.origin + draftPath(placeId);
@@ -277,13 +277,13 @@ function Friends({ placeId, close }: { placeId: string; close: () => void }): JS
     return (
         <Dialog title={words.friendsTitle} onClose={close}>
             <div class="room friends">
-                <p>{words.friendsHint}</p>
+                <p>{hasAccounts ? words.friendsHint : words.friendsAll}</p>
                 <LoopbackNote />
-                <form onSubmit={(event) => void letIn(event)}>
+                {hasAccounts && <form onSubmit={(event) => void letIn(event)}>
                     <label for="friend-name">{words.friendName}</label>
                     <input id="friend-name" required value={name} autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
                     <button type="submit" class="button quiet">{words.letIn}</button>
-                </form>
+                </form>}
                 <p role="status">{said}</p>
                 <QrCode link={link} />
                 <CopyLink link={link} label={words.link} />
@@ -292,11 +292,11 @@ function Friends({ placeId, close }: { placeId: string; close: () => void }): JS
     );
 }
 
-function Invite({ placeId }: { placeId: string }): JSX.Element {
+function Invite({ placeId, hasAccounts }: { placeId: string; hasAccounts: boolean }): JSX.Element {
     const [isOpen, setOpen] = useState(false);
     return <><Button quiet onClick={() => setOpen(true)}>{words.friends}</Button>
         <span role="status" class="play-said">{words.serverHint}</span>
-        {isOpen && <Friends placeId={placeId} close={() => setOpen(false)} />}</>;
+        {isOpen && <Friends placeId={placeId} hasAccounts={hasAccounts} close={() => setOpen(false)} />}</>;
 }
 
 export interface PlayPaneProps {
@@ -355,7 +355,8 @@ export function PlayPane({ document, files, onOpen, onStop, hasConsole = true }:
                         <option value="here">{words.here}</option>
                         <option value="server">{words.server}</option>
                     </select></label>}
-                {turn !== 0 && mode === 'server' && <Invite placeId={placeId} />}
+                {turn !== 0 && mode === 'server' && <Invite placeId={placeId} hasAccounts={document.hasAccounts?.() ?? true} />}
+                {(state?.kind === 'starting' || state?.kind === 'stopped') && <span role="status" class="play-said">{words.starting}</span>}
                 {numbers !== null && <span class="play-numbers">{words.tick(numbers.tickMs)}</span>}
             </div>
             <div class="play-stage">

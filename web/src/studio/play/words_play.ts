@@ -17,6 +17,7 @@ const english = {
     friends: 'Friends',
     friendsTitle: 'Play the draft with friends',
     friendsHint: 'A friend needs an account on this server, and your word: type the name of the account and choose “May join”. Then the link or the code opens this world.',
+    friendsAll: 'Everybody who can open this link may join: on this computer, and on others if the server listens to them.',
     friendName: 'Name of the account',
     letIn: 'May join',
     mayJoin: (name: string) => `${name} may join now.`,

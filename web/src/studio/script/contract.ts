@@ -32,6 +32,7 @@ export interface ScriptDocument {
     write?(path: string, take: boolean): void; // I write this file; take: from whoever has it
     readonly canWrite?: boolean; // false: may look only
     readonly placeId?: string;
+    hasAccounts?(): boolean; // of the server; false: everybody may join
     userName?(): string; // of whoever has this page open; '': not known
 }
 

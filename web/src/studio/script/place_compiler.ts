@@ -1,10 +1,12 @@
 // Compiles the scripts of a place while one works on it, a few per frame: so the status bar and the list of
-// problems know of scripts that nobody has opened. TypeScript is left out until its compiler runs.
+// problems know of scripts that nobody has opened. All TypeScript of a place is one question to its compiler,
+// which is started for places that have some.
 import { effect } from '@preact/signals';
 
 import type { Diagnostic } from '../../core/bridge.ts';
+import type { CompileAnswer, CompileScript } from './compiler/request.ts';
 import { isLua, isTypeScript, type ScriptDocument, type ScriptFiles } from './contract.ts';
-import { checkLua, hasTranspileService, PlaceScripts, toDiagnostics, transpileService } from './place_scripts.ts';
+import { checkLua, compilerFault, PlaceScripts, scriptPath, toDiagnostics, transpileService } from './place_scripts.ts';
 import { createScriptCompiler, type IScriptCompiler } from './script_compiler.ts';
 import { scriptStats } from './status.tsx';
 
@@ -17,6 +19,24 @@ export interface PlaceCompiler {
 
 class Refused extends Error {}
 
+// One question at a time: all who ask while one runs get the answer of the next.
+export function shareCompiles(scripts: () => Promise<CompileScript[]>,
+    compile: (scripts: CompileScript[]) => Promise<CompileAnswer>): () => Promise<CompileAnswer> {
+    let running: Promise<unknown> = Promise.resolve();
+    let next: Promise<CompileAnswer> | null = null;
+    return () => {
+        if (next === null) {
+            const begun = running.then(async () => {
+                next = null;
+                return compile(await scripts());
+            });
+            running = begun.catch(() => undefined);
+            next = begun;
+        }
+        return next;
+    };
+}
+
 export function startPlaceCompiler(document: ScriptDocument, files: ScriptFiles,
     tell: (path: string, diagnostics: Diagnostic[]) => void): PlaceCompiler {
     const place = new PlaceScripts(document, files);
@@ -27,12 +47,17 @@ export function startPlaceCompiler(document: ScriptDocument, files: ScriptFiles,
             throw new Refused(`${path}:${error.line}: ${error.message}`);
         }
     };
+    const compileAll = shareCompiles(() => place.forCompiler(), (scripts) => transpileService().compile(scripts));
     const compiler = createScriptCompiler({
         async build(path, code) {
             if (isTypeScript(path)) {
-                const { diagnostics, outputs } = await transpileService().compile(await place.forCompiler(path, code));
-                firstError(path, toDiagnostics(diagnostics).filter(({ file }) => file === path));
-                return { lua: outputs[0]?.lua ?? '' };
+                const { status, reason, diagnostics, outputs } = await compileAll();
+                const found = toDiagnostics(diagnostics);
+                // What one script exports changes what is wrong with others.
+                document.files().filter((file) => isTypeScript(file.path) && file.path !== path)
+                    .forEach((file) => tell(file.path, found.filter((one) => one.file === file.path)));
+                firstError(path, status === 2 ? [compilerFault(path, reason)] : found.filter(({ file }) => file === path));
+                return { lua: outputs.find((output) => output.path === scriptPath(path))?.lua ?? '' };
             }
             const check = await checkLua(document, path, code);
             if (check !== null) { // else the editor has asked about the same script, and says it
@@ -48,7 +73,7 @@ export function startPlaceCompiler(document: ScriptDocument, files: ScriptFiles,
     const known = new Map<string, string>();
     const look = (): void => {
         for (const { path, hash } of document.files()) {
-            const isWanted = (isLua(path) && !path.endsWith('.soul.lua')) || (isTypeScript(path) && hasTranspileService());
+            const isWanted = (isLua(path) && !path.endsWith('.soul.lua')) || isTypeScript(path);
             if (isWanted && !path.startsWith('.') && known.get(path) !== hash) {
                 known.set(path, hash);
                 place.text(path, hash).then((code) => compiler.compile({ scriptId: path, code, codeHash: hash }))

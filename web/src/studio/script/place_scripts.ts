@@ -17,7 +17,6 @@ let compiler: TranspileService | null = null;
 // One of each for the page.
 export const checkService = (): CheckService => (checker ??= new CheckService(startCheckWorker));
 export const transpileService = (): TranspileService => (compiler ??= new TranspileService(transpileParts));
-export const hasTranspileService = (): boolean => compiler !== null;
 
 // "SoulService/Workspace/Door.ts" → "Workspace/Door".
 export const scriptPath = (file: string): string => file.replace(/^SoulService\//, '').replace(/\.(?:lua|luau|ts|soul)$/, '');
@@ -129,7 +128,7 @@ export class PlaceScripts {
         const { status, reason, diagnostics, outputs } = await this.compile();
         const error = diagnostics.find(({ isError }) => isError);
         if (status !== 0) {
-            throw new Error(error === undefined ? reason : `${error.file}:${error.line}:${error.column}: ${error.message}`);
+            throw new Error(error === undefined ? reason : `${error.file}:${Math.max(1, error.line)}: ${error.message}`);
         }
         return new Map(outputs.map(({ path, lua }) => [`${path}.lua`, lua]));
     }
@@ -146,4 +145,8 @@ export class PlaceScripts {
 
 export const toDiagnostics = (found: readonly CompileDiagnostic[]): Diagnostic[] =>
     found.map(({ isError, file, line, column, code, message }) =>
-        ({ level: isError ? 'error' : 'warning', file, line, column, code, message }));
+        ({ level: isError ? 'error' : 'warning', file, line: Math.max(1, line), column, code, message })); // 0: of the whole file
+
+// The compiler itself has failed, on no script that it can name.
+export const compilerFault = (file: string, message: string): Diagnostic =>
+    ({ level: 'error', file, line: 1, column: 0, code: 'compiler', message });

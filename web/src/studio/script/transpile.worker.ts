@@ -1,5 +1,5 @@
 // The TypeScript compiler in a thread of its own: it takes seconds to start and up to 400 MB, and never
-// makes the page wait. Started by TranspileService when the first .ts is opened; where no worker can be
+// makes the page wait. Started by TranspileService for places that have TypeScript; where no worker can be
 // started, the page imports this file and calls `sandlotCompiler` itself.
 import { ask } from './compiler/compiler.ts';
 import type { CompilerReply, CompilerRequest } from './compiler/request.ts';

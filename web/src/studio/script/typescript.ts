@@ -1,7 +1,7 @@
 // What the editor asks about a .ts: the compiler's worker answers, over all TypeScript of the place.
 import type { ScriptDocument, ScriptFiles } from './contract.ts';
 import type { Language } from './editor.ts';
-import { PlaceScripts, scriptPath, toDiagnostics, transpileService } from './place_scripts.ts';
+import { compilerFault, PlaceScripts, scriptPath, toDiagnostics, transpileService } from './place_scripts.ts';
 
 export function typescriptLanguage(document: ScriptDocument, files: ScriptFiles): Language {
     const place = new PlaceScripts(document, files);
@@ -18,7 +18,7 @@ export function typescriptLanguage(document: ScriptDocument, files: ScriptFiles)
                 return null;
             }
             return status === 2
-                ? [{ level: 'error', file: path, line: 1, column: 0, code: 'compiler', message: reason }]
+                ? [compilerFault(path, reason)]
                 : toDiagnostics(diagnostics);
         },
         async complete(path, text, at) {
