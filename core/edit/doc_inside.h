@@ -13,7 +13,7 @@ typedef struct EditItem {
     uint32_t version;
     uint32_t bytes;
     uint32_t text_nodes, text_bytes; // of a document that is measured
-    bool is_marked; // during one operation
+    bool is_marked;                  // during one operation
     uint8_t *record;
     uint64_t hash; // of the record
 } EditItem;
@@ -39,8 +39,8 @@ struct EditDoc {
     uint32_t version;
     size_t record_bytes; // of all
     bool is_measured;
-    EditSize size; // of all that is in scene.json
-    EditBuffer work;     // of one operation
+    EditSize size;   // of all that is in scene.json
+    EditBuffer work; // of one operation
 };
 
 // Where something is in the order of its list.
