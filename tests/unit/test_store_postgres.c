@@ -46,6 +46,7 @@ typedef struct Proxy {
     atomic_int flights; // until it happens
     atomic_bool ends;
     atomic_uint links, connections;
+    atomic_int silent; // so many connections more are taken, and never answered
 } Proxy;
 
 typedef struct Link {
@@ -202,15 +203,23 @@ static int connect_target(const Proxy *proxy)
     return server;
 }
 
+#define SILENT_MAX 2
+
 static void *run_proxy(void *user)
 {
     Proxy *proxy = user;
+    int silent[SILENT_MAX], silent_count = 0;
     while (!atomic_load(&proxy->ends)) {
         struct pollfd wait = {.fd = proxy->listener, .events = POLLIN};
         if (poll(&wait, 1, 50) <= 0) {
             continue;
         }
         const int client = accept(proxy->listener, NULL, NULL);
+        if (atomic_load(&proxy->silent) > 0 && silent_count < SILENT_MAX) {
+            silent[silent_count++] = client;
+            atomic_fetch_sub(&proxy->silent, 1);
+            continue;
+        }
         const int server =
             atomic_load(&proxy->trouble) == TROUBLE_AWAY ? -1 : connect_target(proxy);
         Link *link = server >= 0 ? calloc(1, sizeof *link) : NULL;
@@ -224,6 +233,9 @@ static void *run_proxy(void *user)
         atomic_fetch_add(&proxy->connections, 1);
         ASSERT(pthread_create(&thread, NULL, run_link, link) == 0);
         pthread_detach(thread);
+    }
+    while (silent_count > 0) {
+        close(silent[--silent_count]);
     }
     return NULL;
 }
@@ -456,6 +468,19 @@ TEST(a_script_that_counts_is_counted_once)
     const int64_t before = board(&behind);
     CHECK_INT(add_one(&behind, &ok), STATUS_BLOCKED);
     CHECK_INT(board(&behind), before);
+    behind_end(&behind);
+}
+
+TEST(a_server_that_does_not_answer_at_first_is_asked_again)
+{
+    Behind behind;
+    if (!behind_begin(&behind)) {
+        return;
+    }
+    fixture_close(&behind.fixture);
+    atomic_store(&behind.proxy.silent, SILENT_MAX);
+    CHECK_OK(fixture_open(&behind.fixture));
+    CHECK_INT(atomic_load(&behind.proxy.silent), 0);
     behind_end(&behind);
 }
 

@@ -14,8 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#define CONNECT_MS     700 // for each host of the URL
-#define CONNECT_GAP_MS 300 // after none of them could be reached
+#define CONNECT_MS     700   // for each host of the URL
+#define FIRST_MS       10000 // nobody waits yet
+#define CONNECT_GAP_MS 300   // after none of them could be reached
 #define LOCK_MS        "4000"
 #define IDLE_MS        "10000" // a transaction of a process that stands still ends after that
 
@@ -182,6 +183,7 @@ static bool connect_host(Pg *pg, uint32_t host)
            state != PGRES_POLLING_FAILED) {
         if (!wait_socket(pg, state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline)) {
             pg_note(pg, "the database server does not answer");
+            pg->is_silent = true;
             PQfinish(pg->conn);
             pg->conn = NULL;
             return false;
@@ -228,6 +230,7 @@ SqlError pg_connect(Pg *pg)
     if (now_ms() < pg->connect_after_ms) {
         return SQL_ERROR_DISK;
     }
+    pg->is_silent = false;
     for (uint32_t i = 0; i < pg->host_count; i++) {
         const uint32_t host = (pg->host + i) % pg->host_count;
         if (connect_host(pg, host)) {
@@ -239,6 +242,17 @@ SqlError pg_connect(Pg *pg)
     }
     pg->connect_after_ms = now_ms() + CONNECT_GAP_MS;
     return SQL_ERROR_DISK;
+}
+
+SqlError pg_connect_first(Pg *pg)
+{
+    const double until = now_ms() + FIRST_MS;
+    SqlError error = pg_connect(pg);
+    while (error != SQL_NO_ERROR && pg->is_silent && now_ms() < until) {
+        pg->connect_after_ms = 0;
+        error = pg_connect(pg);
+    }
+    return error;
 }
 
 // --- flights ------------------------------------------------------------------------------------

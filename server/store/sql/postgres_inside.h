@@ -77,6 +77,7 @@ struct Pg {
     char *url;
     uint32_t host_count, host; // of the URL; the one that answered last
     double connect_after_ms;
+    bool is_silent; // the last attempt failed because a server did not answer in time
     uint32_t generation, name_count;
     bool is_broken, is_writer;
     char error_text[256];
@@ -113,6 +114,8 @@ SqlError pg_settle(Pg *pg); // a flight, if anything is queued
 #define PG_READ_MS 20000 // of a connection that only reads, or makes the tables
 // By turns, beginning with the host that answered last, or with the next one if it broke off.
 SqlError pg_connect(Pg *pg);
+SqlError
+pg_connect_first(Pg *pg); // at the start: a server that is slow to answer is asked for 10 s
 void pg_hang_up(Pg *pg);
 void pg_note(Pg *pg, const char *text);               // for error_text
 void pg_be_quiet(void *user, const PGresult *result); // takes notices

@@ -487,7 +487,7 @@ static SqlError open_url(Sql *sql, const char *url)
     }
     pg->mark->is_counted = false;
     pg->host_count = postgres_host_count(pg->url);
-    return pg_connect(pg);
+    return pg_connect_first(pg);
 }
 
 static void close_url(Sql *sql, bool keep_log)
