@@ -868,8 +868,8 @@ static void flood(uint8_t kind)
 
 #define RIVALS 7
 
-// From now on it gets an eighth of one processor. Before the worker says anything: making processes takes
-// processor time of its own, much with sanitizers.
+// From now on it gets an eighth of one processor. Before the worker says anything: making processes
+// takes processor time of its own, much with sanitizers.
 static void share_processor(void)
 {
     cpu_set_t one;
