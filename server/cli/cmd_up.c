@@ -8,11 +8,13 @@
 #include "server/control/settings/settings.h"
 #include "server/serve/operate/serve_log.h"
 #include "server/serve/serve.h"
+#include "server/sys/file.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // What it is called in messages.
@@ -307,9 +309,7 @@ static ServeConfig make_config(const Settings *settings, const UpPlaces *places)
         config.s3_key_id = settings_text(settings, SETTING_BLOBS_KEY_ID);
         config.s3_secret_key = settings_text(settings, SETTING_BLOBS_SECRET_KEY);
     }
-    const char *secret = settings_text(settings, SETTING_SECRET_KEY);
-    config.has_secret = secret[0] != '\0';
-    sha256_of(secret, strlen(secret), config.secret_key);
+    config.has_secret = settings_secret_key(settings, config.secret_key);
     return config;
 }
 
@@ -338,18 +338,32 @@ static int run(const Settings *settings, UpMode mode)
     return code;
 }
 
-// The fault that a key would mend is none here.
+// The fault that a key would mend is none here. Who has run without one has a key in the data
+// folder: it is kept, because sign-ins, printed codes and links would not hold with another one.
 static int make_key(const Settings *settings)
 {
-    char reason[SETTINGS_REASON_BYTES] = "";
-    if (settings_path(settings)[0] == '\0' ||
-        settings_new_secret_key(settings, reason) != STATUS_OK) {
-        diagnostic_print(stderr, "%s: %s", command, reason);
+    char reason[SETTINGS_REASON_BYTES] = "", path[4200];
+    uint8_t *kept = NULL;
+    size_t bytes = 0;
+    snprintf(path, sizeof path, "%s/" SERVE_SECRET_FILE, settings_text(settings, SETTING_DATA));
+    Status status = file_read_own(path, S_IRWXG | S_IRWXO, SHA256_BYTES, &kept, &bytes);
+    if (status != STATUS_NOT_FOUND && (status != STATUS_OK || bytes != SHA256_BYTES)) {
+        free(kept);
+        diagnostic_print(stderr, "%s: %s cannot be used: remove it, and everybody signs in again",
+                         command, path);
         return EXIT_FAILED;
     }
-    diagnostic_print(stdout, "wrote a secret key into %s; keep that file to yourself",
-                     settings_path(settings));
-    return EXIT_OK;
+    status = settings_path(settings)[0] != '\0' ? settings_new_secret_key(settings, kept, reason)
+                                                : STATUS_BLOCKED;
+    if (status == STATUS_OK) {
+        diagnostic_print(stdout, "wrote %s into %s; keep that file to yourself",
+                         kept != NULL ? "the secret key that was used so far" : "a secret key",
+                         settings_path(settings));
+    } else {
+        diagnostic_print(stderr, "%s: %s", command, reason);
+    }
+    free(kept);
+    return status == STATUS_OK ? EXIT_OK : EXIT_FAILED;
 }
 
 // In the log, if this is a start and the log is for programs.

@@ -20,6 +20,7 @@
 
 #define SERVE_ORIGINS_MAX 16
 #define SERVE_PLACES_MAX  64
+#define SERVE_SECRET_FILE "secret.key" // in the data folder: the key of whoever gives none
 
 // Of `sandlot up` on a database that several processes share.
 typedef enum ServeRole {

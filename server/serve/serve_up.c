@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define SECRET_FILE       "secret.key"
 #define SHOWN_ADDRESS_MAX 4
 
 // The operator's key, or a random one that is made at the first start and kept. The data folder is
@@ -30,8 +29,8 @@ static int open_secret(Serve *serve)
         memcpy(serve->secret_key, serve->config.secret_key, sizeof serve->secret_key);
         return 0;
     }
-    if (!serve_join_path(path, serve->data, SECRET_FILE)) {
-        return serve_data_failed(serve, SECRET_FILE, "the path is too long");
+    if (!serve_join_path(path, serve->data, SERVE_SECRET_FILE)) {
+        return serve_data_failed(serve, SERVE_SECRET_FILE, "the path is too long");
     }
     Status status =
         file_read_own(path, S_IRWXG | S_IRWXO, sizeof serve->secret_key, &bytes, &count);
@@ -49,19 +48,21 @@ static int open_secret(Serve *serve)
         return 0;
     }
     return serve_data_failed(
-        serve, SECRET_FILE,
+        serve, SERVE_SECRET_FILE,
         status == STATUS_DENIED ? "it must be yours and readable by nobody else; `chmod 600` it"
         : status == STATUS_MALFORMED ? "it is damaged; remove it, and everybody signs in again"
                                      : status_text(status));
 }
 
-// A sign-in at one host is known at the others by its hash, so all need the same secret.
+// What is kept as a hash is known again only with the same secret, so all hosts of a store need the
+// same.
 static int agree_on_secret(const Serve *serve)
 {
     uint8_t check[TOKEN_HASH_BYTES];
     bool was_changed = false;
     token_hash(serve->secret_key, "same-secret", "", check);
-    const Status status = store_secret_agree(serve->store, check, clock_unix_ms(), &was_changed);
+    const Status status = store_secret_agree(serve->store, check, serve->config.store != NULL,
+                                             clock_unix_ms(), &was_changed);
     if (status == STATUS_MISMATCH) {
         serve_log_failure(
             serve->command,
@@ -77,8 +78,11 @@ static int agree_on_secret(const Serve *serve)
         return 1;
     }
     if (was_changed) {
-        serve_log(LOG_WARN, "store",
-                  "the secret key is another one than before: everybody signs in again");
+        serve_log(
+            LOG_WARN, "store",
+            "the secret key is another one than before: everybody signs in again, and codes of "
+            "classes, recovery codes, invitations, links, tokens and host keys that were made "
+            "with the old one do not hold any more");
     }
     return 0;
 }
@@ -86,7 +90,7 @@ static int agree_on_secret(const Serve *serve)
 int serve_secret_open(Serve *serve)
 {
     const int code = open_secret(serve);
-    return code == 0 && serve->config.store != NULL ? agree_on_secret(serve) : code;
+    return code == 0 ? agree_on_secret(serve) : code;
 }
 
 // --- what is printed ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import urllib.parse
 
 from hosts import enter
 from support import PATIENCE, Closed, check, needs_file, run, wait_until
-from test_up import Up
+from test_up import Up, sandlot_up
 
 PASSWORD = "a fine long password"
 
@@ -216,6 +216,34 @@ def test_accounts_password_and_sign_ins(program, _places, folder):
         _, guest = up.post("/login", {"username": "eve"})
         check(code_of(up.post("/api/account", {"shown_name": "annchen"}, guest["session_token"]))
               == (409, "name_taken"), "a guest shows a name of an account")
+    finally:
+        up.kill()
+
+
+def test_accounts_keep_the_key_that_was_used(program, _places, folder):
+    """Who runs without a secret key and then makes one, as the README says, loses no sign-in and no code.
+    With another key they do not hold, and the log says so once."""
+    needs_file("hosts that share a database refuse another key for a minute")
+    data = os.path.join(folder, "data")
+    up = People(program, folder)
+    try:
+        ann = up.register("ann", invitation=up.operator_token())
+        up.stop()
+        out, _ = sandlot_up(program, folder, "--data", data, "--new-secret-key")
+        check("that was used so far" in out, out)
+        up = People(program, folder)
+        check(up.who(ann["session_token"]), "the sign-in does not hold")
+        wish = {"username": "ann", "code": ann["recovery_codes"][2], "new": "another password"}
+        status, answer = up.post("/api/account/recover", wish)
+        check(status == 200, f"the recovery code does not hold: {answer}")
+        check("another one than before" not in "\n".join(up.lines), up.lines)
+        up.stop()
+        for lines in (1, 0):
+            up = People(program, folder, variables={"SECRET_KEY": "quite-another-secret-key"})
+            check(up.who(answer["session_token"]) is None, "signed in with another key")
+            said = [line for line in up.lines if "another one than before" in line]
+            check(len(said) == lines, up.lines)
+            up.stop()
     finally:
         up.kill()
 

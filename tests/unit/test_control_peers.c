@@ -98,21 +98,22 @@ TEST(hosts_on_one_database_have_one_secret)
     pair_begin(&pair);
     const uint8_t one[STORE_TOKEN_BYTES] = {1}, other[STORE_TOKEN_BYTES] = {2};
     bool was_changed = true;
-    CHECK_OK(store_secret_agree(pair.stores[0], one, NOW, &was_changed));
+    CHECK_OK(store_secret_agree(pair.stores[0], one, true, NOW, &was_changed));
     CHECK(!was_changed);
-    CHECK_OK(store_secret_agree(pair.stores[1], one, NOW + 1000, &was_changed));
+    CHECK_OK(store_secret_agree(pair.stores[1], one, true, NOW + 1000, &was_changed));
     CHECK(!was_changed);
-    CHECK_INT(store_secret_agree(pair.stores[1], other, NOW + 60000, &was_changed),
+    CHECK_INT(store_secret_agree(pair.stores[1], other, true, NOW + 60000, &was_changed),
               STATUS_MISMATCH);
     // Nobody has begun for a minute, but a host still runs.
     const StoreHost host = {.host_id = "host_a", .address = "a", .is_peer = true, .boot = {3}};
     CHECK_OK(store_host_renew(pair.stores[0], &host, NOW, 90000, 1));
     store_step(pair.stores[0]);
-    CHECK_INT(store_secret_agree(pair.stores[1], other, NOW + 62000, &was_changed),
+    CHECK_INT(store_secret_agree(pair.stores[1], other, true, NOW + 62000, &was_changed),
               STATUS_MISMATCH);
-    CHECK_OK(store_secret_agree(pair.stores[1], other, NOW + 91000, &was_changed));
+    CHECK_OK(store_secret_agree(pair.stores[1], other, true, NOW + 91000, &was_changed));
     CHECK(was_changed);
-    CHECK_INT(store_secret_agree(pair.stores[0], one, NOW + 92000, &was_changed), STATUS_MISMATCH);
+    CHECK_INT(store_secret_agree(pair.stores[0], one, true, NOW + 92000, &was_changed),
+              STATUS_MISMATCH);
     pair_end(&pair);
 }
 

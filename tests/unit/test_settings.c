@@ -466,6 +466,30 @@ TEST(other_machines_need_a_key)
     test_folder_remove(&folder);
 }
 
+TEST(a_key_that_was_used_so_far_is_kept)
+{
+    folder = test_folder_make();
+    char reason[SETTINGS_REASON_BYTES] = "";
+    uint8_t kept[SHA256_BYTES], read[SHA256_BYTES], hashed[SHA256_BYTES];
+    for (size_t i = 0; i < sizeof kept; i++) {
+        kept[i] = (uint8_t)(250 + i);
+    }
+    Settings *settings = settings_of(NULL, NULL);
+    CHECK(!settings_secret_key(settings, read));
+    CHECK_OK(settings_new_secret_key(settings, kept, reason));
+    settings_destroy(settings);
+    settings = settings_of(NULL, NULL);
+    CHECK(settings_secret_key(settings, read));
+    CHECK(memcmp(read, kept, sizeof kept) == 0);
+    settings_destroy(settings);
+    settings = settings_of(NULL, LIST("SECRET_KEY=key:0123456789abcdef")); // too short: any text
+    sha256_of("key:0123456789abcdef", 20, hashed);
+    CHECK(settings_secret_key(settings, read));
+    CHECK(memcmp(read, hashed, sizeof hashed) == 0);
+    settings_destroy(settings);
+    test_folder_remove(&folder);
+}
+
 TEST(a_new_key_is_written_once)
 {
     folder = test_folder_make();
@@ -473,7 +497,7 @@ TEST(a_new_key_is_written_once)
     struct stat about;
     write_file("sandlot.conf", "port = 81\n#secret_key = no"); // without an end of its last line
     Settings *settings = settings_of(LIST("--host", "0.0.0.0"), NULL);
-    CHECK_OK(settings_new_secret_key(settings, reason));
+    CHECK_OK(settings_new_secret_key(settings, NULL, reason));
     settings_destroy(settings);
     snprintf(path, sizeof path, "%s/sandlot.conf", folder.path);
     CHECK(stat(path, &about) == 0 && (about.st_mode & 0777) == 0600);
@@ -483,7 +507,7 @@ TEST(a_new_key_is_written_once)
     CHECK_INT(strlen(settings_text(settings, SETTING_SECRET_KEY)), 64);
     CHECK(strstr(print_with(settings, false), settings_text(settings, SETTING_SECRET_KEY)) == NULL);
     CHECK(strstr(printed, "# secret_key = (hidden)") != NULL);
-    CHECK_INT(settings_new_secret_key(settings, reason), STATUS_EXISTS);
+    CHECK_INT(settings_new_secret_key(settings, NULL, reason), STATUS_EXISTS);
     settings_destroy(settings);
     CHECK(chmod(path, 0644) == 0);
     settings = settings_of(NULL, NULL);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "core/base/limits.h"
+#include "core/base/sha256.h"
 #include "core/base/status.h"
 
 #include <stdbool.h>
@@ -118,6 +119,10 @@ void settings_operator_get(const char *data, const char *name, char *out, size_t
 // Is it the address of a database server, and without a password? Everybody on the machine can read
 // what a program is started with.
 bool settings_check_store(const char *url, char reason[SETTINGS_REASON_BYTES]);
-// Writes a random secret key into the file that was read (0600); STATUS_EXISTS: there is one.
-MUST_USE Status settings_new_secret_key(const Settings *settings,
+// The key that the setting gives; false: it gives none. A text "key:" and 64 hex digits is the key
+// itself, any other is hashed.
+bool settings_secret_key(const Settings *settings, uint8_t out[SHA256_BYTES]);
+// Writes a secret key into the file that was read (0600): `kept`, so that everything that was
+// hashed with it stays valid, or a random one if that is NULL. STATUS_EXISTS: there is one.
+MUST_USE Status settings_new_secret_key(const Settings *settings, const uint8_t *kept,
                                         char reason[SETTINGS_REASON_BYTES]);

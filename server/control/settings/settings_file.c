@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SPACES " \t\r"
+#define SPACES     " \t\r"
+#define KEY_ITSELF "key:" // before the hex digits of a key that is not hashed
 
 // --- lines --------------------------------------------------------------------------------------
 
@@ -252,7 +254,19 @@ void settings_operator_get(const char *data, const char *name, char *out, size_t
     free(settings);
 }
 
-Status settings_new_secret_key(const Settings *settings, char reason[SETTINGS_REASON_BYTES])
+bool settings_secret_key(const Settings *settings, uint8_t out[SHA256_BYTES])
+{
+    const char *text = settings_text(settings, SETTING_SECRET_KEY);
+    const size_t prefix = strlen(KEY_ITSELF), digits = (size_t)2 * SHA256_BYTES;
+    if (strncmp(text, KEY_ITSELF, prefix) != 0 || strlen(text) != prefix + digits ||
+        sodium_hex2bin(out, SHA256_BYTES, text + prefix, digits, NULL, NULL, NULL) != 0) {
+        sha256_of(text, strlen(text), out);
+    }
+    return text[0] != '\0';
+}
+
+Status settings_new_secret_key(const Settings *settings, const uint8_t *kept,
+                               char reason[SETTINGS_REASON_BYTES])
 {
     char hex[2 * SHA256_BYTES + 1];
     const char *name = setting_row(SETTING_SECRET_KEY)->name;
@@ -260,12 +274,13 @@ Status settings_new_secret_key(const Settings *settings, char reason[SETTINGS_RE
     if (value->from != FROM_NOTHING) {
         return file_refused(
             STATUS_EXISTS, reason, value->origin,
-            "there is a secret key already; with another one everybody would have to "
-            "sign in again. Remove it there first if that is what you want");
+            "there is a secret key already; with another one everybody would have to sign in "
+            "again, and printed codes would not hold. Remove it there first if that is what you "
+            "want");
     }
     uint8_t random[SHA256_BYTES];
     entropy_fill(random, sizeof random);
-    sha256_hex(random, hex);
+    sha256_hex(kept != NULL ? kept : random, hex);
     char folder[SETTING_TEXT_BYTES];
     snprintf(folder, sizeof folder, "%s", settings->path);
     char *slash = strrchr(folder, '/');
@@ -276,10 +291,11 @@ Status settings_new_secret_key(const Settings *settings, char reason[SETTINGS_RE
         }
     }
     char *text = NULL;
-    const size_t more = strlen(name) + sizeof hex + 8;
+    const size_t more = strlen(name) + sizeof hex + 16;
     Status status = other_lines(settings->path, name, more, &text, reason);
     if (status == STATUS_OK) {
-        snprintf(text + strlen(text), more, "%s = %s\n", name, hex);
+        snprintf(text + strlen(text), more, "%s = %s%s\n", name, kept != NULL ? KEY_ITSELF : "",
+                 hex);
         status = write_text(settings->path, text, reason);
         free(text);
     }

@@ -83,6 +83,7 @@ Status store_setting_find(Store *store, const char *name, char out[STORE_SETTING
 
 typedef struct Agreement {
     const uint8_t *check;
+    bool is_shared;
     uint64_t now;
     bool was_changed;
 } Agreement;
@@ -107,8 +108,8 @@ static Status secret_agree(Store *store, Sql *sql, void *user)
     const bool is_same = is_there && setting.bytes == STORE_TOKEN_BYTES &&
                          memcmp(setting.value, agreement->check, STORE_TOKEN_BYTES) == 0;
     if (is_there && !is_same) {
-        if (has_host(sql, agreement->now) ||
-            agreement->now < setting.unix_ms + STORE_SECRET_REST_MS) {
+        if (agreement->is_shared && (has_host(sql, agreement->now) ||
+                                     agreement->now < setting.unix_ms + STORE_SECRET_REST_MS)) {
             return STATUS_MISMATCH;
         }
         agreement->was_changed = true;
@@ -120,10 +121,10 @@ static Status secret_agree(Store *store, Sql *sql, void *user)
     return STATUS_OK;
 }
 
-Status store_secret_agree(Store *store, const uint8_t check[STORE_TOKEN_BYTES],
+Status store_secret_agree(Store *store, const uint8_t check[STORE_TOKEN_BYTES], bool is_shared,
                           uint64_t now_unix_ms, bool *was_changed)
 {
-    Agreement agreement = {.check = check, .now = now_unix_ms};
+    Agreement agreement = {.check = check, .is_shared = is_shared, .now = now_unix_ms};
     const Status status = store_call(store, secret_agree, &agreement);
     *was_changed = status == STATUS_OK && agreement.was_changed;
     return status;
