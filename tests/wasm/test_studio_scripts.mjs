@@ -537,7 +537,7 @@ test('a world made of what the document compiled is the world of its texts, and 
     // A new part makes a new world in a fresh instance; the player and what scripts stored are in it.
     const core = await loadCore(wasm);
     const world = core.createCompiledWorld(scripts, document.compile(scripts));
-    const link = new LocalLink(core, world, 'ada', () => undefined);
+    const link = new LocalLink(core, world, 'Lea Müller, 7.b', () => undefined);
     const play = (its, of, seconds, moveZ) => {
         for (let i = 0; i < seconds * 60; i++) {
             now += 1000 / 60;

@@ -6,6 +6,7 @@ import type { ClientLink } from '../../core/client_loop.ts';
 import { isLua } from '../script/contract.ts';
 import type { PlayDiff } from './play_channel.ts';
 
+const PLAYER_ID = 'you'; // a shown name may have letters that an id may not have
 const TICKS_BEHIND_MAX = 5; // more are left out: the tab slept
 
 export class LocalLink implements ClientLink {
@@ -26,7 +27,7 @@ export class LocalLink implements ClientLink {
     constructor(core: Core, world: CoreWorld, name: string, report: (message: FromWorker) => void, before?: LocalLink) {
         const resumeToken = before?.client.resumeToken() ?? '';
         this.client = core.createClient({
-            name, playerId: name, scripts: true, visibleMax: 256, ...(resumeToken === '' ? {} : { resumeToken }),
+            name, playerId: PLAYER_ID, scripts: true, visibleMax: 256, ...(resumeToken === '' ? {} : { resumeToken }),
         });
         this.name = name;
         this.world = world;
