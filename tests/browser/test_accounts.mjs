@@ -34,6 +34,8 @@ function connectNamespaces() {
         'peer', 'name', 'sl-school', 'netns', SCHOOL);
     for (const [name, link, address] of [[SERVER, 'sl-server', HOST],
         [SCHOOL, 'sl-school', '10.77.77.2']]) {
+        // Without an IPv6 address, which would become valid a second later: Chromium ends its requests then.
+        run(name, 'ip', 'link', 'set', link, 'addrgenmode', 'none');
         run(name, 'ip', 'addr', 'add', `${address}/24`, 'dev', link);
         run(name, 'ip', 'link', 'set', link, 'up');
         run(name, 'ip', 'link', 'set', 'lo', 'up');
