@@ -59,10 +59,10 @@ static bool structure_changed(Saves *saves, uint64_t net_id)
     return true;
 }
 
-void save_structure(Saves *saves, uint64_t net_id, const Session *asker, uint32_t command_seq)
+void save_structure(Saves *saves, uint64_t net_id, const Session *waiting, uint32_t command_seq)
 {
     if (structure_changed(saves, net_id)) {
-        save_ask(saves, asker, command_seq);
+        save_ask(saves, waiting, command_seq);
     }
 }
 
@@ -176,12 +176,12 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at)
     return slot - 1;
 }
 
-void save_chunk(Saves *saves, ChunkCoord at, const Session *asker, uint32_t command_seq)
+void save_chunk(Saves *saves, ChunkCoord at, const Session *waiting, uint32_t command_seq)
 {
     const uint32_t slot = save_chunk_slot(saves, at);
     ASSERT(slot != UINT32_MAX); // as many slots as the terrain has chunks
     save_queue(saves, SAVE_CHUNK, slot, &saves->chunks[slot].queued);
-    save_ask(saves, asker, command_seq);
+    save_ask(saves, waiting, command_seq);
 }
 
 static void write_chunk(Saves *saves, ChunkCoord at, ByteWriter *writer)
