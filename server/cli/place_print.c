@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/cli/place_print.h"
 
+#include "core/base/json_member.h"
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command_json.h"
 #include "server/cli/package_show.h"
@@ -296,10 +297,10 @@ typedef struct Download {
 static void write_download(JsonWriter *json, const void *what)
 {
     const Download *download = what;
-    command_json_bool(json, "ok", true);
+    json_member_bool(json, "ok", true);
     command_json_text(json, "place_id", download->place_id);
     command_json_text(json, "file", download->file);
-    command_json_number(json, "bytes", download->bytes);
+    json_member_count(json, "bytes", download->bytes);
 }
 
 void place_print_download(const Tool *client, const char *place_id, const char *file, size_t bytes)

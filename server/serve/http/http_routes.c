@@ -6,6 +6,7 @@
 #include "server/serve/world/http_world.h"
 
 #include "core/base/base64.h"
+#include "core/base/json_member.h"
 #include "core/base/sha256.h"
 #include "server/serve/edit/edit_drafts.h"
 #include "server/serve/edit/http_edit.h"
@@ -71,8 +72,7 @@ void serve_write_member(JsonWriter *json, const char *name, const char *text)
 
 void serve_write_number(JsonWriter *json, const char *name, uint64_t number)
 {
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)number);
+    json_member_count(json, name, number);
 }
 
 // For large answers of the main thread; they are copied.
