@@ -1,6 +1,8 @@
 // See json_member.h.
 #include "core/base/json_member.h"
 
+#include "core/base/json_read.h"
+
 #include <string.h>
 
 void json_member_bool(JsonWriter *writer, const char *name, bool value)
@@ -30,6 +32,22 @@ void json_member_f32(JsonWriter *writer, const char *name, float value)
 {
     json_write_name(writer, name);
     json_write_f32(writer, value);
+}
+
+void json_member_floats(JsonWriter *writer, const char *name, const float *values, uint32_t count)
+{
+    json_write_name(writer, name);
+    json_write_array_begin(writer);
+    for (uint32_t i = 0; i < count; i++) {
+        json_write_f32(writer, values[i]);
+    }
+    json_write_array_end(writer);
+}
+
+void json_member_vec3(JsonWriter *writer, const char *name, Vec3 value)
+{
+    const float values[] = {value.x, value.y, value.z};
+    json_member_floats(writer, name, values, 3);
 }
 
 void json_member_string(JsonWriter *writer, const char *name, const char *value)

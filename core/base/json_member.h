@@ -3,6 +3,7 @@
 
 #include "core/base/json.h"
 #include "core/base/json_write.h"
+#include "core/base/math.h"
 #include "core/base/text.h"
 
 void json_member_bool(JsonWriter *writer, const char *name, bool value);
@@ -10,6 +11,8 @@ void json_member_integer(JsonWriter *writer, const char *name, int64_t value);
 void json_member_count(JsonWriter *writer, const char *name, uint64_t value);
 void json_member_number(JsonWriter *writer, const char *name, double value);
 void json_member_f32(JsonWriter *writer, const char *name, float value);
+void json_member_floats(JsonWriter *writer, const char *name, const float *values, uint32_t count);
+void json_member_vec3(JsonWriter *writer, const char *name, Vec3 value);
 void json_member_string(JsonWriter *writer, const char *name, const char *value);
 void json_member_text(JsonWriter *writer, const char *name, Text value);
 

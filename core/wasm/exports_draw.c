@@ -169,19 +169,9 @@ EXPORT("clientOwn") const void *export_client_own(const Client *client)
 
 // --- the place ----------------------------------------------------------------------------------
 
-static void write_floats(JsonWriter *json, const char *name, const float *values, uint32_t count)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < count; i++) {
-        json_write_f32(json, values[i]);
-    }
-    json_write_array_end(json);
-}
-
 static void write_vector(JsonWriter *json, const char *name, Vec3 v)
 {
-    write_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
+    json_member_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
 }
 
 static void write_look(JsonWriter *json, Text material, uint32_t colour)
@@ -229,8 +219,8 @@ static void write_pieces(JsonWriter *json, const Place *place)
         json_write_object_begin(json);
         json_member_text(json, "name", place->piece_names[i]);
         write_paint(json, &place->paints.pieces[i]);
-        write_floats(json, "cells", (const float[]){piece->cells_x, piece->cells_y, piece->cells_z},
-                     3);
+        json_member_floats(json, "cells",
+                           (const float[]){piece->cells_x, piece->cells_y, piece->cells_z}, 3);
         json_member_number(json, "health", (double)piece->health);
         json_write_name(json, "groundOnly");
         json_write_bool(json, (piece->flags & PIECE_GROUND_ONLY) != 0);
@@ -305,7 +295,7 @@ static void write_part(JsonWriter *json, const Place *place, uint32_t index)
     json_member_count(json, "id", index + 1ull);
     json_member_count(json, "shape", (uint64_t)part->shape.kind);
     write_vector(json, "p", part->pose.position);
-    write_floats(json, "r", (const float[]){turn.x, turn.y, turn.z, turn.w}, 4);
+    json_member_floats(json, "r", (const float[]){turn.x, turn.y, turn.z, turn.w}, 4);
     write_vector(json, "half", part->shape.half);
     json_member_count(json, "flags", part->data.flags);
     write_paint(json, &place->paints.scene[index]);

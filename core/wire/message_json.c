@@ -5,6 +5,7 @@
 // misspelt member that is ignored is a bug that nobody sees. Only inputs have members beside their
 // rows: people write them by hand (docs/PROTOCOL.md, "Inputs").
 #include "core/base/base64.h"
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
@@ -166,14 +167,6 @@ typedef struct Reader {
     JsonError *error;
 } Reader;
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static WireHash read_hash(const Reader *reader, const JsonNode *node)
 {
     WireHash hash = {0};
@@ -185,8 +178,8 @@ static WireHash read_hash(const Reader *reader, const JsonNode *node)
         node->count == HASH_TEXT_BYTES && memcmp(text, HASH_PREFIX, sizeof HASH_PREFIX - 1) == 0;
     const char *hex = text + sizeof HASH_PREFIX - 1;
     for (uint32_t i = 0; i < SHA256_BYTES && good; i++) {
-        const int high = hex_value(hex[2 * i]);
-        const int low = hex_value(hex[2 * i + 1]);
+        const int high = bytes_hex_digit(hex[2 * i]);
+        const int low = bytes_hex_digit(hex[2 * i + 1]);
         good = high >= 0 && low >= 0;
         hash.bytes[i] = (uint8_t)(high * 16 + low);
     }

@@ -58,24 +58,14 @@ static void print_id_name(JsonWriter *json, uint64_t net_id)
     json_write_name_bytes(json, text, bytes);
 }
 
-static void print_floats(JsonWriter *json, const char *name, const float *values, uint32_t count)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < count; i++) {
-        json_write_f32(json, values[i]);
-    }
-    json_write_array_end(json);
-}
-
 static void print_vec3(JsonWriter *json, const char *name, Vec3 v)
 {
-    print_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
+    json_member_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
 }
 
 static void print_quat(JsonWriter *json, const char *name, Quat q)
 {
-    print_floats(json, name, (const float[]){q.x, q.y, q.z, q.w}, 4);
+    json_member_floats(json, name, (const float[]){q.x, q.y, q.z, q.w}, 4);
 }
 
 static float radians(int32_t of_256)
@@ -486,8 +476,8 @@ static void print_curve(const Printer *printer, JsonWriter *json, const NetMotio
         p[i] = (float)at.position[i] / NET_POSITION_PER_M;
         v[i] = (float)at.velocity[i] / NET_VELOCITY_PER_MPS;
     }
-    print_floats(json, "p", p, 3);
-    print_floats(json, "v", v, 3);
+    json_member_floats(json, "p", p, 3);
+    json_member_floats(json, "v", v, 3);
 }
 
 static void print_movement(Feature *feature)

@@ -1,6 +1,7 @@
 // See script_table.h.
 #include "server/channel/script_table.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/json_member.h"
 #include "core/base/limits.h"
 #include "server/channel/printable.h"
@@ -32,7 +33,7 @@ static const char *const kind_names[FAULT_KIND_COUNT] = {[FAULT_ERROR] = "error"
 
 // --- in the world -------------------------------------------------------------------------------
 
-static uint64_t microseconds(double ms)
+uint64_t script_microseconds(double ms)
 {
     return ms > 0 && ms < 1e15 ? (uint64_t)(ms * 1000) : 0;
 }
@@ -43,9 +44,9 @@ static ScriptRow row_of(const ScriptAccount *account)
                      .state = account->state,
                      .calls = account->call_count,
                      .steps = account->step_count,
-                     .time_us = microseconds(account->time_ms),
-                     .time_p99_us = microseconds(account->time_p99_ms),
-                     .compile_us = microseconds(account->compile_ms),
+                     .time_us = script_microseconds(account->time_ms),
+                     .time_p99_us = script_microseconds(account->time_p99_ms),
+                     .compile_us = script_microseconds(account->compile_ms),
                      .memory_bytes = account->memory_bytes,
                      .faults = account->fault_count,
                      .throttles = account->throttle_count,
@@ -103,13 +104,6 @@ void script_table_add_line(ScriptTable *table, const LogEvent *event)
 
 // --- bytes --------------------------------------------------------------------------------------
 
-static void write_text(ByteWriter *writer, const char *text)
-{
-    const size_t bytes = strlen(text);
-    byte_write_varint(writer, bytes);
-    byte_write_bytes(writer, text, bytes);
-}
-
 // Numbers that JSON keeps exactly; a sum that is larger stays there.
 #define NUMBER_MAX SIM_NET_ID_MAX
 
@@ -130,7 +124,7 @@ static uint64_t read_number(ByteReader *reader)
 
 static void write_row(const ScriptRow *row, ByteWriter *writer)
 {
-    write_text(writer, row->path);
+    byte_write_string(writer, row->path);
     write_number(writer, row->entity);
     byte_write_varint(writer, row->state);
 #define ROW_WRITE(field, name, help) write_number(writer, row->field);
@@ -154,9 +148,9 @@ static void write_fault(const ScriptTableFault *fault, ByteWriter *writer)
     write_number(writer, fault->tick);
     write_number(writer, fault->entity);
     byte_write_varint(writer, fault->line);
-    write_text(writer, fault->path);
-    write_text(writer, fault->file);
-    write_text(writer, fault->message);
+    byte_write_string(writer, fault->path);
+    byte_write_string(writer, fault->file);
+    byte_write_string(writer, fault->message);
 }
 
 static void read_fault(ByteReader *reader, ScriptTableFault *fault)
@@ -177,7 +171,7 @@ static void write_lines(const ScriptTable *table, ByteWriter *writer)
     for (uint32_t i = 0; i < table->line_count; i++) {
         byte_write_varint(writer, table->lines[i].level);
         write_number(writer, table->lines[i].tick);
-        write_text(writer, table->lines[i].text);
+        byte_write_string(writer, table->lines[i].text);
     }
 }
 
@@ -198,7 +192,7 @@ static void write_remotes(const ScriptTable *table, ByteWriter *writer)
     byte_write_varint(writer, table->remote_count);
     for (uint32_t i = 0; i < table->remote_count; i++) {
         const RemoteCost *row = &table->remotes[i];
-        write_text(writer, row->name);
+        byte_write_string(writer, row->name);
 #define REMOTE_WRITE(field, name, help) write_number(writer, row->field);
         REMOTE_ROW_NUMBERS(REMOTE_WRITE)
 #undef REMOTE_WRITE
@@ -224,7 +218,7 @@ static void write_clients(const ClientCosts *costs, ByteWriter *writer)
     byte_write_varint(writer, costs->row_count);
     for (uint32_t i = 0; i < costs->row_count; i++) {
         const ClientCost *row = &costs->rows[i];
-        write_text(writer, row->path);
+        byte_write_string(writer, row->path);
         write_number(writer, row->reports);
 #define CLIENT_WRITE(field, name, most, way, help) write_number(writer, row->field);
         CLIENT_COST_NUMBERS(CLIENT_WRITE)
@@ -233,9 +227,9 @@ static void write_clients(const ClientCosts *costs, ByteWriter *writer)
     byte_write_varint(writer, costs->fault_count);
     for (uint32_t i = 0; i < costs->fault_count; i++) {
         const ClientFault *fault = &costs->faults[i];
-        write_text(writer, fault->path);
+        byte_write_string(writer, fault->path);
         byte_write_varint(writer, fault->line);
-        write_text(writer, fault->message);
+        byte_write_string(writer, fault->message);
         write_number(writer, fault->count);
     }
 }

@@ -3,6 +3,7 @@
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
+#include "core/sim/chunk_coord.h"
 
 #include <string.h>
 
@@ -154,16 +155,9 @@ void save_update_structures(Saves *saves, bool checkpoint)
 
 // --- chunks -------------------------------------------------------------------------------------
 
-static uint64_t chunk_id(ChunkCoord at)
-{
-    return ((uint64_t)(at.x + CHUNK_COORD_MAX) << 40 | (uint64_t)(at.y + CHUNK_COORD_MAX) << 20 |
-            (uint64_t)(at.z + CHUNK_COORD_MAX)) +
-           1;
-}
-
 uint32_t save_chunk_slot(Saves *saves, ChunkCoord at)
 {
-    const uint64_t id = chunk_id(at);
+    const uint64_t id = chunk_coord_key(at);
     uint32_t slot = id_map_find(&saves->chunk_map, id);
     if (slot == 0) {
         if (saves->chunk_count == saves->chunk_max) {

@@ -60,16 +60,6 @@ static void put_json(Writing *writing, const JsonWriter *json, const ByteWriter 
     put(writing, writing->text, bytes->at);
 }
 
-static void member_vector(JsonWriter *json, const char *name, Vec3 value)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    json_write_f32(json, value.x);
-    json_write_f32(json, value.y);
-    json_write_f32(json, value.z);
-    json_write_array_end(json);
-}
-
 // --- the parts ----------------------------------------------------------------------------------
 
 static void put_head(Writing *writing)
@@ -166,8 +156,8 @@ static void write_player(Writing *writing, const Row *row, JsonWriter *json)
     json_member_integer(json, "user_id", (int64_t)player.account);
     json_member_integer(json, "player", (int64_t)player.player);
     json_member_integer(json, "entity", (int64_t)player.entity);
-    member_vector(json, "position", player.position);
-    member_vector(json, "velocity", player.velocity);
+    json_member_vec3(json, "position", player.position);
+    json_member_vec3(json, "velocity", player.velocity);
     json_member_f32(json, "yaw", player.yaw);
     json_member_f32(json, "health", player.health);
     json_member_text(json, "name", player.name);

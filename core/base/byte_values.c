@@ -1,0 +1,74 @@
+// See byte_values.h.
+#include "core/base/byte_values.h"
+
+#include <string.h>
+
+void byte_write_vec3(ByteWriter *writer, Vec3 v)
+{
+    byte_write_f32(writer, v.x);
+    byte_write_f32(writer, v.y);
+    byte_write_f32(writer, v.z);
+}
+
+Vec3 byte_read_vec3(ByteReader *reader)
+{
+    Vec3 v;
+    v.x = byte_read_f32(reader);
+    v.y = byte_read_f32(reader);
+    v.z = byte_read_f32(reader);
+    return v;
+}
+
+void byte_write_double(ByteWriter *writer, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    byte_write_u64(writer, bits);
+}
+
+double byte_read_finite(ByteReader *reader)
+{
+    const uint64_t bits = byte_read_u64(reader);
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    if (number - number != 0) { // infinite, or no number
+        byte_reader_fail(reader, STATUS_RANGE);
+        return 0;
+    }
+    return number;
+}
+
+void byte_read_exact(ByteReader *reader, uint8_t *out, size_t count)
+{
+    const uint8_t *bytes = byte_read_bytes(reader, count);
+    if (bytes != NULL) {
+        memcpy(out, bytes, count);
+    }
+}
+
+void byte_write_string(ByteWriter *writer, const char *text)
+{
+    const size_t bytes = strlen(text);
+    byte_write_varint(writer, bytes);
+    byte_write_bytes(writer, text, bytes);
+}
+
+void bytes_put_u32(uint8_t out[4], uint32_t value)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        out[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+uint32_t bytes_big_u32(const uint8_t at[4])
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+int bytes_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}

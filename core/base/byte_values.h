@@ -1,0 +1,23 @@
+// Values that many kinds of bytes have, in one form: numbers with their bits, vectors, texts.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/math.h"
+
+#include <stdint.h>
+
+// A vector is three floats; its reader checks the range.
+void byte_write_vec3(ByteWriter *writer, Vec3 v);
+Vec3 byte_read_vec3(ByteReader *reader);
+void byte_write_double(ByteWriter *writer, double value);
+// The reader fails with STATUS_RANGE if it is infinite or no number, and this is 0.
+double byte_read_finite(ByteReader *reader);
+// Exactly `count` bytes; if there are fewer, the reader fails and `out` is as it was.
+void byte_read_exact(ByteReader *reader, uint8_t *out, size_t count);
+// A varint length and the bytes.
+void byte_write_string(ByteWriter *writer, const char *text);
+// Without a writer: four bytes, the lowest first; of four bytes, the highest first.
+void bytes_put_u32(uint8_t out[4], uint32_t value);
+uint32_t bytes_big_u32(const uint8_t at[4]);
+// The value of a lower-case hex digit; -1: it is none.
+int bytes_hex_digit(char c);
