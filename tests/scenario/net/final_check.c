@@ -71,41 +71,40 @@ static uint32_t slot_of(const NetClient *client, uint64_t net_id)
 static void check_structure(Net *net, const NetClient *client, const Entity *truth)
 {
     const Sim *sim = client_sim(client->client);
-    const Entity *known = sim_entity(sim, sim_find(sim, positions->net_id));
-    const Part *a = &positions->part;
+    const Entity *known = sim_entity(sim, sim_find(sim, truth->net_id));
+    const Part *a = &truth->part;
     const Part *b = known != NULL ? &known->part : NULL;
-    if (b == NULL || known->type != positions->type || a->piece != b->piece || a->turn != b->turn ||
+    if (b == NULL || known->type != truth->type || a->piece != b->piece || a->turn != b->turn ||
         a->cell.x != b->cell.x || a->cell.y != b->cell.y || a->cell.z != b->cell.z ||
-        (float)whole(a->health) != b->health || positions->owner_id != known->owner_id) {
+        (float)whole(a->health) != b->health || truth->owner_id != known->owner_id) {
         net_fail(net, "client %u has another structure %llu than the server", client->index,
-                 (unsigned long long)positions->net_id);
+                 (unsigned long long)truth->net_id);
     }
 }
 
 static void check_mover(Net *net, const NetClient *client, uint32_t slot, const Entity *truth)
 {
     const ClientEntity shown = client_entity(client->client, slot);
-    if (!has_rested(net, positions->net_id)) {
+    if (!has_rested(net, truth->net_id)) {
         return;
     }
-    const float off = vec3_length(vec3_sub(shown.pose.position, positions->position));
+    const float off = vec3_length(vec3_sub(shown.pose.position, truth->position));
     if (off > STANDING_M) {
         net_fail(net, "client %u shows %llu %.3f m from where it stands", client->index,
-                 (unsigned long long)positions->net_id, (double)off);
+                 (unsigned long long)truth->net_id, (double)off);
     }
-    const bool is_dead = positions->character.health <= 0;
-    if (shown.pose.health != whole(positions->character.health) ||
+    const bool is_dead = truth->character.health <= 0;
+    if (shown.pose.health != whole(truth->character.health) ||
         ((shown.pose.flags & NET_DEAD) != 0) != is_dead) {
         net_fail(net, "client %u shows %llu with health %u instead of %u", client->index,
-                 (unsigned long long)positions->net_id, shown.pose.health,
-                 whole(positions->character.health));
+                 (unsigned long long)truth->net_id, shown.pose.health,
+                 whole(truth->character.health));
     }
-    const Entity *puppet = sim_entity(client_sim(client->client),
-                                      sim_find(client_sim(client->client), positions->net_id));
-    if (positions->net_id != client->frames.own &&
-        (puppet == NULL || puppet->type != positions->type)) {
+    const Entity *puppet =
+        sim_entity(client_sim(client->client), sim_find(client_sim(client->client), truth->net_id));
+    if (truth->net_id != client->frames.own && (puppet == NULL || puppet->type != truth->type)) {
         net_fail(net, "client %u has no puppet for %llu", client->index,
-                 (unsigned long long)positions->net_id);
+                 (unsigned long long)truth->net_id);
     }
 }
 
@@ -123,14 +122,13 @@ static bool is_scene_part(const Sim *sim, uint64_t net_id)
 static void check_moved_part(Net *net, const NetClient *client, const Entity *truth)
 {
     const Sim *known = client_sim(client->client);
-    const Entity *own = sim_entity(known, sim_find(known, positions->net_id));
+    const Entity *own = sim_entity(known, sim_find(known, truth->net_id));
     const Vec3 at =
-        own != NULL
-            ? own->position
-            : scene_part(sim_scene(known), (uint32_t)positions->net_id - 1)->placed.position;
-    if (memcmp(&at, &positions->position, sizeof at) != 0) {
+        own != NULL ? own->position
+                    : scene_part(sim_scene(known), (uint32_t)truth->net_id - 1)->placed.position;
+    if (memcmp(&at, &truth->position, sizeof at) != 0) {
         net_fail(net, "client %u has part %llu elsewhere than the world", client->index,
-                 (unsigned long long)positions->net_id);
+                 (unsigned long long)truth->net_id);
     }
 }
 
@@ -242,15 +240,15 @@ static void check_own(Net *net, const NetClient *client, const Entity *body)
     for (uint64_t tick = now - UNPUSHED_TICKS; tick <= now; tick++) {
         const PositionEntry *truth = positions_at(net, tick, body->net_id);
         const WatchOwn *predicted = &client->watch.own[tick % WATCH_OWN];
-        was_pushed = was_pushed || truth == NULL || positions->pushed || positions->health <= 0;
+        was_pushed = was_pushed || truth == NULL || truth->pushed || truth->health <= 0;
         // Of a push one learns a round trip later, and has predicted some ticks by then.
         if (was_pushed || tick + OWN_TICKS < now || predicted->tick != tick) {
             continue;
         }
-        if (!vec3_equal(predicted->position, positions->position)) {
+        if (!vec3_equal(predicted->position, truth->position)) {
             net_fail(net, "client %u predicts itself %.3f m from where it is at tick %llu",
                      client->index,
-                     (double)vec3_length(vec3_sub(predicted->position, positions->position)),
+                     (double)vec3_length(vec3_sub(predicted->position, truth->position)),
                      (unsigned long long)tick);
             return;
         }
