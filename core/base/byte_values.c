@@ -46,6 +46,11 @@ void byte_read_exact(ByteReader *reader, uint8_t *out, size_t count)
     }
 }
 
+void byte_write_chars(ByteWriter *writer, const char *text)
+{
+    byte_write_bytes(writer, text, strlen(text));
+}
+
 void byte_write_string(ByteWriter *writer, const char *text)
 {
     const size_t bytes = strlen(text);
@@ -65,10 +70,26 @@ uint32_t bytes_big_u32(const uint8_t at[4])
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-int bytes_hex_digit(char c)
+static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9') {
         return c - '0';
     }
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool bytes_from_hex(const char *text, size_t bytes, uint8_t *out, size_t count)
+{
+    if (bytes != 2 * count) {
+        return false;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        if (hex_digit(text[i]) < 0) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (uint8_t)(hex_digit(text[2 * i]) << 4 | hex_digit(text[2 * i + 1]));
+    }
+    return true;
 }

@@ -4,6 +4,7 @@
 #include "core/base/bytes.h"
 #include "core/base/math.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // A vector is three floats; its reader checks the range.
@@ -14,10 +15,13 @@ void byte_write_double(ByteWriter *writer, double value);
 double byte_read_finite(ByteReader *reader);
 // Exactly `count` bytes; if there are fewer, the reader fails and `out` is as it was.
 void byte_read_exact(ByteReader *reader, uint8_t *out, size_t count);
+// Its bytes alone.
+void byte_write_chars(ByteWriter *writer, const char *text);
 // A varint length and the bytes.
 void byte_write_string(ByteWriter *writer, const char *text);
 // Without a writer: four bytes, the lowest first; of four bytes, the highest first.
 void bytes_put_u32(uint8_t out[4], uint32_t value);
 uint32_t bytes_big_u32(const uint8_t at[4]);
-// The value of a lower-case hex digit; -1: it is none.
-int bytes_hex_digit(char c);
+// Two lower-case hex digits for each byte. False: the text has another length or other characters,
+// and `out` is as it was.
+bool bytes_from_hex(const char *text, size_t bytes, uint8_t *out, size_t count);

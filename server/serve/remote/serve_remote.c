@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/serve/remote/serve_remote.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/json_member.h"
 #include "core/base/json_read.h"
 #include "core/base/sha256.h"
@@ -84,15 +85,7 @@ static int open_http(Serve *serve)
 
 bool serve_remote_read_hex(const char *text, uint8_t out[32])
 {
-    if (strlen(text) != 64 || strspn(text, "0123456789abcdef") != 64) {
-        return false;
-    }
-    for (size_t i = 0; i < 32; i++) {
-        unsigned value = 0;
-        (void)sscanf(text + 2 * i, "%2x", &value);
-        out[i] = (uint8_t)value;
-    }
-    return true;
+    return bytes_from_hex(text, strlen(text), out, 32);
 }
 
 static bool copy_hex(const JsonNode *root, const char *name, uint8_t out[32])

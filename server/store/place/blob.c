@@ -62,20 +62,7 @@ static BlobPath path_of(const uint8_t hash[SHA256_BYTES])
 
 Status blob_parse(const char *name, size_t bytes, uint8_t hash[SHA256_BYTES])
 {
-    uint8_t result[SHA256_BYTES];
-    if (bytes != 2 * (size_t)SHA256_BYTES) {
-        return STATUS_MALFORMED;
-    }
-    for (size_t i = 0; i < SHA256_BYTES; i++) {
-        const int high = bytes_hex_digit(name[2 * i]);
-        const int low = bytes_hex_digit(name[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return STATUS_MALFORMED;
-        }
-        result[i] = (uint8_t)(high << 4 | low);
-    }
-    memcpy(hash, result, sizeof result);
-    return STATUS_OK;
+    return bytes_from_hex(name, bytes, hash, SHA256_BYTES) ? STATUS_OK : STATUS_MALFORMED;
 }
 
 // --- opening ------------------------------------------------------------------------------------
