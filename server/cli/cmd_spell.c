@@ -35,7 +35,8 @@ static void print_usage(FILE *out)
         "  --channel NAME   of publish: live (the default), beta or none\n" TOOL_HELP
         "\nA place names spells in place.json: \"spells\": {\"fire\": \"live\"}, and scripts use "
         "them as\n"
-        "require(\"@fire\") or require(\"@fire/part\"). The revisions in use are in\n" SPELL_LOCK "; "
+        "require(\"@fire\") or require(\"@fire/part\"). The revisions in use are in\n" SPELL_LOCK
+        "; "
         "modules are kept by hash in ~/.cache/sandlot/spells, so that a place whose lock names "
         "them is\n"
         "fetched and built without a server. Exit codes: 0 done, 1 failed, 2 invalid arguments.\n");
