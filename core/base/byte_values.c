@@ -3,29 +3,6 @@
 
 #include <string.h>
 
-void byte_write_vec3(ByteWriter *writer, Vec3 v)
-{
-    byte_write_f32(writer, v.x);
-    byte_write_f32(writer, v.y);
-    byte_write_f32(writer, v.z);
-}
-
-Vec3 byte_read_vec3(ByteReader *reader)
-{
-    Vec3 v;
-    v.x = byte_read_f32(reader);
-    v.y = byte_read_f32(reader);
-    v.z = byte_read_f32(reader);
-    return v;
-}
-
-void byte_write_double(ByteWriter *writer, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    byte_write_u64(writer, bits);
-}
-
 double byte_read_finite(ByteReader *reader)
 {
     const uint64_t bits = byte_read_u64(reader);

@@ -6,11 +6,32 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 // A vector is three floats; its reader checks the range.
-void byte_write_vec3(ByteWriter *writer, Vec3 v);
-Vec3 byte_read_vec3(ByteReader *reader);
-void byte_write_double(ByteWriter *writer, double value);
+static inline void byte_write_vec3(ByteWriter *writer, Vec3 v)
+{
+    byte_write_f32(writer, v.x);
+    byte_write_f32(writer, v.y);
+    byte_write_f32(writer, v.z);
+}
+
+static inline Vec3 byte_read_vec3(ByteReader *reader)
+{
+    Vec3 v;
+    v.x = byte_read_f32(reader);
+    v.y = byte_read_f32(reader);
+    v.z = byte_read_f32(reader);
+    return v;
+}
+
+static inline void byte_write_double(ByteWriter *writer, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    byte_write_u64(writer, bits);
+}
+
 // The reader fails with STATUS_RANGE if it is infinite or no number, and this is 0.
 double byte_read_finite(ByteReader *reader);
 // Exactly `count` bytes; if there are fewer, the reader fails and `out` is as it was.
