@@ -1,8 +1,9 @@
 // Byte readers and writers: exact bytes, round trips, ends, sticky status.
-#include "core/base/bytes.h"
+#include "core/base/byte_values.h"
 #include "core/base/rng.h"
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 TEST(bytes_are_little_endian)
@@ -271,4 +272,46 @@ TEST(bytes_counter_counts_without_a_buffer)
     counter.at = SIZE_MAX - 1;
     byte_write_u16(&counter, 1);
     CHECK_INT(counter.status, STATUS_LIMIT);
+}
+
+TEST(numbers_vectors_and_strings_have_one_form)
+{
+    uint8_t data[64];
+    ByteWriter writer = byte_writer(data, sizeof data);
+    byte_write_vec3(&writer, (Vec3){1, -2, 0.5f});
+    byte_write_double(&writer, -0.25);
+    byte_write_double(&writer, INFINITY);
+    byte_write_string(&writer, "ab");
+    byte_write_chars(&writer, "cd");
+    CHECK_OK(writer.status);
+    ByteReader reader = byte_reader(data, writer.at);
+    CHECK(vec3_equal(byte_read_vec3(&reader), (Vec3){1, -2, 0.5f}));
+    CHECK(byte_read_finite(&reader) == -0.25);
+    CHECK_OK(reader.status);
+    CHECK(byte_read_finite(&reader) == 0);
+    CHECK_INT(reader.status, STATUS_RANGE);
+    CHECK_BYTES(data + 12 + 16, "\2abcd", 5);
+    uint8_t out[5] = {9, 9, 9, 9, 9};
+    reader = byte_reader("abcd", 4);
+    byte_read_exact(&reader, out, 5);
+    CHECK(reader.status != STATUS_OK);
+    CHECK_INT(out[0], 9);
+    reader = byte_reader("abcd", 4);
+    byte_read_exact(&reader, out, 4);
+    CHECK_BYTES(out, "abcd\x9", 5);
+    bytes_put_u32(out, 0x04030201);
+    CHECK_BYTES(out, "\1\2\3\4", 4);
+    CHECK_INT(bytes_big_u32(out), 0x01020304);
+}
+
+TEST(hex_is_read_whole_or_not_at_all)
+{
+    uint8_t out[2] = {7, 7};
+    CHECK(bytes_from_hex("0aff", 4, out, 2));
+    CHECK_BYTES(out, "\x0a\xff", 2);
+    static const char *const wrong[] = {"0af", "0aff0", "0AFF", "0ag0", "0a f", ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        CHECK(!bytes_from_hex(wrong[i], strlen(wrong[i]), out, 2));
+        CHECK_BYTES(out, "\x0a\xff", 2);
+    }
 }

@@ -1,5 +1,5 @@
 // The JSON writer: exact text, the kept error status, misuse, and round trips of trees.
-#include "core/base/json_write.h"
+#include "core/base/json_member.h"
 #include "core/base/limits.h"
 #include "tests/support/test.h"
 
@@ -264,4 +264,38 @@ TEST(json_write_misuse_dies)
         JsonWriter writer = json_writer(&out, 0);
         CHECK(test_dies(cases[i], &writer));
     }
+}
+
+TEST(members_are_written_and_read_in_one_call)
+{
+    ByteWriter out = byte_writer(text, sizeof text);
+    JsonWriter writer = json_writer(&out, 0);
+    json_write_object_begin(&writer);
+    json_member_bool(&writer, "b", true);
+    json_member_integer(&writer, "i", -3);
+    json_member_count(&writer, "c", 9007199254740991u);
+    json_member_number(&writer, "n", 0.5);
+    json_member_f32(&writer, "f", 1.25f);
+    json_member_floats(&writer, "l", (const float[]){1, 2}, 2);
+    json_member_vec3(&writer, "v", (Vec3){0, 1, -1});
+    json_member_string(&writer, "s", "door");
+    json_member_text(&writer, "t", (Text){"abcd", 2});
+    json_write_object_end(&writer);
+    CHECK_TEXT(written(&out, &writer),
+               "{\"b\":true,\"i\":-3,\"c\":9007199254740991,\"n\":0.5,\"f\":1.25,\"l\":[1,2],"
+               "\"v\":[0,1,-1],\"s\":\"door\",\"t\":\"ab\"}");
+
+    const JsonNode *root =
+        parse("{\"s\":\"door\",\"zero\":\"a\\u0000b\",\"null\":null,\"number\":4}");
+    char copy[5] = "keep";
+    CHECK(!json_member_copy(root, "zero", copy, sizeof copy));
+    CHECK(!json_member_copy(root, "number", copy, sizeof copy));
+    CHECK(!json_member_copy(root, "none", copy, sizeof copy));
+    CHECK(!json_member_copy(root, "s", copy, 4)); // no room for its end
+    CHECK(json_member_copy_optional(root, "none", copy, sizeof copy));
+    CHECK(json_member_copy_optional(root, "null", copy, sizeof copy));
+    CHECK(!json_member_copy_optional(root, "number", copy, sizeof copy));
+    CHECK_TEXT(copy, "keep");
+    CHECK(json_member_copy(root, "s", copy, sizeof copy));
+    CHECK_TEXT(copy, "door");
 }
