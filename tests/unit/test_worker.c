@@ -1292,7 +1292,8 @@ TEST(a_worker_ends_with_its_builder)
     CHECK_INT(waitpid(builder, NULL, 0), builder);
     int status = 0;
     CHECK_INT(waitpid(pid, &status, 0), pid);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    // 1: it got no processor for so long that its timer was first.
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
 }
 
 // One that is busy is woken by its timer. Stopped, it cannot see the end of the stream before the
