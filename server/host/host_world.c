@@ -318,6 +318,8 @@ static void taken(HostWorld *world, const StoreCompletion *done)
         status = hosted_begin(world, done);
     }
     if (status == STATUS_OK) {
+        world->told_until_ns = 0;
+        hosted_tell_until(world);
         world->link->face->flush(world->link);
         enter(world, WORLD_STARTING, START_MS);
         return;
