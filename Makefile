@@ -25,7 +25,7 @@ run: build ## build and start the server; open the link that it prints
 demo: build ## build and show the simulation in the terminal
 	@build/release/sim_demo
 
-test: setup ## test everything once, where the test is strongest (up to half an hour)
+test: setup ## test everything once, where the test is strongest (about 20 minutes)
 	@tools/test
 
 test-all: setup ## test everything with every compiler and option (about an hour)

@@ -9,7 +9,7 @@ static Terrain *terrain_of(Client *client)
     return client->predict == NULL ? NULL : sim_terrain(predict_sim(client->predict));
 }
 
-static bool coord_of(WireCoord at, ChunkCoord *out)
+bool client_chunk_coord(WireCoord at, ChunkCoord *out)
 {
     const int32_t low = -CHUNK_COORD_MAX;
     const int32_t high = CHUNK_COORD_MAX - 1;
@@ -54,7 +54,7 @@ void chunk_cache_versions(Client *client, const WireChunkVersion *chunks, uint32
     const Terrain *terrain = terrain_of(client);
     for (uint32_t i = 0; i < count; i++) {
         ChunkCoord at;
-        if (!coord_of(chunks[i].at, &at)) {
+        if (!client_chunk_coord(chunks[i].at, &at)) {
             client_fail(client, "a chunk outside the world");
             return;
         }
@@ -118,7 +118,7 @@ static bool edit_follows(const Terrain *terrain, const MessageTerraformApplied *
 {
     for (uint32_t i = 0; i < edit->chunks_count; i++) {
         ChunkCoord at;
-        if (!coord_of(edit->chunks[i].at, &at) ||
+        if (!client_chunk_coord(edit->chunks[i].at, &at) ||
             (uint64_t)terrain_chunk_version(terrain, at) + 1 != edit->chunks[i].version) {
             return false;
         }
@@ -131,7 +131,7 @@ void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit)
     Terrain *terrain = terrain_of(client);
     if (terrain != NULL && edit_follows(terrain, edit)) {
         ChunkCoord first = {0};
-        (void)coord_of(edit->chunks[0].at, &first);
+        (void)client_chunk_coord(edit->chunks[0].at, &first);
         Status status = edit_apply(terrain, edit);
         while (status == STATUS_LIMIT && make_room(client, terrain, first)) {
             status = edit_apply(terrain, edit);
@@ -149,7 +149,7 @@ void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit)
     }
     for (uint32_t i = 0; i < edit->chunks_count; i++) {
         ChunkCoord at;
-        if (!coord_of(edit->chunks[i].at, &at)) {
+        if (!client_chunk_coord(edit->chunks[i].at, &at)) {
             client_fail(client, "a chunk outside the world");
             return;
         }
@@ -166,7 +166,7 @@ void chunk_cache_data(Client *client, const MessageChunkData *data)
 {
     Terrain *terrain = terrain_of(client);
     ChunkCoord at;
-    if (!coord_of(data->at, &at)) {
+    if (!client_chunk_coord(data->at, &at)) {
         client_fail(client, "a chunk outside the world");
         return;
     }

@@ -396,6 +396,7 @@ void client_event_restart(Client *client);
 void client_event_own_line(Client *client, Text text);
 
 // --- chunk_cache.c ------------------------------------------------------------------------------
+bool client_chunk_coord(WireCoord at, ChunkCoord *out); // false: there is no such chunk
 void chunk_cache_versions(Client *client, const WireChunkVersion *chunks, uint32_t count);
 void chunk_cache_edit(Client *client, const MessageTerraformApplied *edit);
 void chunk_cache_data(Client *client, const MessageChunkData *data);
@@ -403,7 +404,8 @@ void chunk_cache_ask(Client *client);     // sends requests that are due
 void chunk_cache_restart(Client *client); // a new session: no requests are on their way
 
 // --- patch_cache.c ------------------------------------------------------------------------------
-MUST_USE Status patch_cache_open(Client *client); // the scene is there
+bool client_has_entity(const Client *client, uint64_t net_id); // it is one of those that are sent
+MUST_USE Status patch_cache_open(Client *client);              // the scene is there
 void patch_cache_close(Client *client);
 void patch_cache_versions(Client *client, const WirePatchVersion *cells, uint32_t count);
 void patch_cache_data(Client *client, const MessagePatchData *data);

@@ -4,6 +4,7 @@
 // Poses, part data and removals go to prediction, attributes to scripts; paint is kept here for the
 // page.
 #include "core/client/client_bind.h"
+#include "core/sim/chunk_coord.h"
 
 #include <string.h>
 
@@ -95,30 +96,9 @@ void patch_cache_clear(Client *client)
 
 // --- versions -----------------------------------------------------------------------------------
 
-static bool coord_of(WireCoord at, ChunkCoord *out)
-{
-    const int32_t low = -CHUNK_COORD_MAX;
-    const int32_t high = CHUNK_COORD_MAX - 1;
-    *out = (ChunkCoord){at.x, at.y, at.z};
-    return at.x >= low && at.x <= high && at.y >= low && at.y <= high && at.z >= low &&
-           at.z <= high;
-}
-
-static bool coord_equal(ChunkCoord a, ChunkCoord b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
-static uint64_t cell_id(ChunkCoord at)
-{
-    return ((uint64_t)(at.x + CHUNK_COORD_MAX) << 40 | (uint64_t)(at.y + CHUNK_COORD_MAX) << 20 |
-            (uint64_t)(at.z + CHUNK_COORD_MAX)) +
-           1;
-}
-
 static uint64_t version_of(const PatchCache *cache, ChunkCoord at)
 {
-    const uint32_t number = id_map_find(&cache->map, cell_id(at));
+    const uint32_t number = id_map_find(&cache->map, chunk_coord_key(at));
     const uint64_t version = number == 0 ? 0 : cache->cells[number - 1].version;
     return version > cache->base_tick ? version : cache->base_tick;
 }
@@ -126,7 +106,7 @@ static uint64_t version_of(const PatchCache *cache, ChunkCoord at)
 static void version_set(Client *client, ChunkCoord at, uint64_t version)
 {
     PatchCache *cache = &client->patch;
-    uint32_t number = id_map_find(&cache->map, cell_id(at));
+    uint32_t number = id_map_find(&cache->map, chunk_coord_key(at));
     if (number == 0) {
         if (cache->cell_count == cache->cell_max) {
             client->stats.patches_refused += 1;
@@ -134,7 +114,7 @@ static void version_set(Client *client, ChunkCoord at, uint64_t version)
         }
         number = ++cache->cell_count;
         cache->cells[number - 1].at = at;
-        id_map_put(&cache->map, cell_id(at), number);
+        id_map_put(&cache->map, chunk_coord_key(at), number);
     }
     cache->cells[number - 1].version = version;
 }
@@ -142,7 +122,7 @@ static void version_set(Client *client, ChunkCoord at, uint64_t version)
 static uint32_t want_find(const PatchCache *cache, ChunkCoord at)
 {
     uint32_t i = 0;
-    while (i < cache->want_count && !coord_equal(cache->wants[i].at, at)) {
+    while (i < cache->want_count && !chunk_coord_equal(cache->wants[i].at, at)) {
         i += 1;
     }
     return i;
@@ -178,7 +158,7 @@ void patch_cache_versions(Client *client, const WirePatchVersion *cells, uint32_
 {
     for (uint32_t i = 0; i < count; i++) {
         ChunkCoord at;
-        if (!coord_of(cells[i].at, &at)) {
+        if (!client_chunk_coord(cells[i].at, &at)) {
             client_fail(client, "a cell outside the world");
             return;
         }
@@ -192,7 +172,7 @@ void patch_cache_versions(Client *client, const WirePatchVersion *cells, uint32_
 // --- rows ---------------------------------------------------------------------------------------
 
 // Whether a part is an entity that is seen: then that is what counts.
-static bool is_seen(const Client *client, uint64_t net_id)
+bool client_has_entity(const Client *client, uint64_t net_id)
 {
     for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
         if (client->ids[slot] == net_id) {
@@ -222,7 +202,7 @@ static bool row_apply(Client *client, const PatchRow *row)
         client->patch.labelled[index / 64] |= 1ull << (index % 64);
         client_script_attributes(client, row->net_id, row->attributes, row->attributes_bytes);
     }
-    if ((row->groups & PATCH_GROUPS_SOLID) != 0 && is_seen(client, row->net_id)) {
+    if ((row->groups & PATCH_GROUPS_SOLID) != 0 && client_has_entity(client, row->net_id)) {
         return false;
     }
     const bool ends = row->gone && client_part_is_there(client, row->net_id);
@@ -269,7 +249,7 @@ void patch_cache_data(Client *client, const MessagePatchData *data)
 {
     PatchCache *cache = &client->patch;
     ChunkCoord at;
-    if (!coord_of(data->at, &at) || data->from > data->version) {
+    if (!client_chunk_coord(data->at, &at) || data->from > data->version) {
         client_fail(client, "a patch outside the world");
         return;
     }

@@ -154,21 +154,11 @@ static void on_event(void *user, uint64_t tick, const uint8_t *bytes, size_t cou
     client_event_push(client, tick, bytes, count);
 }
 
-static bool is_known(const Client *client, uint64_t net_id)
-{
-    for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
-        if (client->ids[slot] == net_id) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // What was there before a full frame and is not in it has left.
 static void tell_missing(Client *client)
 {
     for (uint32_t i = 0; i < NET_SLOTS_MAX; i++) {
-        if (client->before[i] != 0 && !is_known(client, client->before[i])) {
+        if (client->before[i] != 0 && !client_has_entity(client, client->before[i])) {
             client_script_leave(client, client->before[i]);
         }
     }

@@ -166,18 +166,12 @@ static Status number(Paste *paste, ByteReader reader)
     return byte_reader_finish(&reader);
 }
 
-static bool is_in_world(Vec3 p)
-{
-    const float most = WORLD_EXTENT_M;
-    return math_abs(p.x) <= most && math_abs(p.y) <= most && math_abs(p.z) <= most;
-}
-
 static Status renew(Paste *paste, uint32_t index, PlaceEntityDoc *entity)
 {
     if (entity->parent == 0) {
         entity->parent = paste->op->parent;
         entity->transform.position = vec3_add(entity->transform.position, paste->op->offset);
-        if (!is_in_world(entity->transform.position)) {
+        if (!place_is_in_world(entity->transform.position)) {
             return STATUS_RANGE;
         }
     } else {

@@ -201,22 +201,14 @@ static Status set_members(Diff *diff, uint32_t id)
     return status;
 }
 
-static bool is_same(const Diff *diff, uint32_t id)
-{
-    size_t a_bytes;
-    size_t b_bytes;
-    const uint8_t *a = edit_doc_record(diff->from, diff->kind, id, &a_bytes);
-    const uint8_t *b = edit_doc_record(diff->to, diff->kind, id, &b_bytes);
-    return a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0;
-}
-
 static Status diff_members(Diff *diff)
 {
     Status status = STATUS_OK;
     for (uint32_t i = 0; i < diff->count && status == STATUS_OK; i++) {
         const uint32_t id = diff->ids[i];
         const bool was_made = diff->kind == EDIT_TERRAIN && !diff->is_ordered[i];
-        if (!was_made && edit_doc_has(diff->from, diff->kind, id) && !is_same(diff, id)) {
+        if (!was_made && edit_doc_has(diff->from, diff->kind, id) &&
+            !edit_doc_same(diff->from, diff->to, diff->kind, id)) {
             status = set_members(diff, id);
         }
     }
@@ -244,7 +236,8 @@ static Status diff_kind(Diff *diff, EditKind kind)
 {
     diff->kind = kind;
     if (kind < EDIT_TERRAIN) {
-        return is_same(diff, 0) ? STATUS_OK : set_members(diff, 0);
+        return edit_doc_same(diff->from, diff->to, diff->kind, 0) ? STATUS_OK
+                                                                  : set_members(diff, 0);
     }
     diff->count = edit_doc_count(diff->to, kind);
     diff->ids = heap_alloc(diff->heap, heap_array_bytes(diff->count + 1u, sizeof *diff->ids));

@@ -633,6 +633,14 @@ const uint8_t *edit_doc_record(const EditDoc *doc, EditKind kind, uint32_t id, s
     return item->record;
 }
 
+bool edit_doc_same(const EditDoc *a, const EditDoc *b, EditKind kind, uint32_t id)
+{
+    size_t a_bytes, b_bytes;
+    const uint8_t *in_a = edit_doc_record(a, kind, id, &a_bytes);
+    const uint8_t *in_b = edit_doc_record(b, kind, id, &b_bytes);
+    return a_bytes == b_bytes && memcmp(in_a, in_b, a_bytes) == 0;
+}
+
 Status edit_doc_read(const EditDoc *doc, EditKind kind, uint32_t id, PlaceScratch *scratch,
                      EditObject *out)
 {

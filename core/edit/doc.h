@@ -58,6 +58,8 @@ uint32_t edit_doc_before(const EditDoc *doc, EditKind kind, uint32_t id);
 uint32_t edit_doc_parent(const EditDoc *doc, uint32_t entity); // 0: none
 // The record of an object (member.h), which must exist; valid until the next change.
 const uint8_t *edit_doc_record(const EditDoc *doc, EditKind kind, uint32_t id, size_t *bytes);
+// Whether both documents have the same record of it; it must exist in both.
+bool edit_doc_same(const EditDoc *a, const EditDoc *b, EditKind kind, uint32_t id);
 // The object itself; texts point into the record, lists into scratch.
 MUST_USE Status edit_doc_read(const EditDoc *doc, EditKind kind, uint32_t id, PlaceScratch *scratch,
                               EditObject *out);

@@ -1,6 +1,7 @@
 // See op_json.h.
 #include "core/edit/op_json.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
 
@@ -57,25 +58,17 @@ static EditWhere read_where(const JsonNode *op, JsonError *error)
 }
 
 // 64 hexadecimal digits. False: the member is null or not there.
-static bool read_hash(const JsonNode *op, const char *name, uint8_t hash[SHA256_BYTES],
-                      JsonError *error)
+static bool read_content_hash(const JsonNode *op, const char *name, uint8_t hash[SHA256_BYTES],
+                              JsonError *error)
 {
     const JsonNode *node = json_find(op, name);
     if (node == NULL || node->kind == JSON_NULL) {
         return false;
     }
     const char *text = json_read_text(node, 2 * SHA256_BYTES, error);
-    static const char digits[] = "0123456789abcdef";
-    for (uint32_t i = 0; i < 2 * SHA256_BYTES; i++) {
-        const char *digit = text != NULL && text[0] != '\0' && i < strlen(text)
-                                ? memchr(digits, text[i], sizeof digits - 1)
-                                : NULL;
-        if (digit == NULL) {
-            json_fail(error, STATUS_MALFORMED, node, "must be a hash of 64 hexadecimal digits");
-            return false;
-        }
-        const uint8_t value = (uint8_t)(digit - digits);
-        hash[i / 2] = (uint8_t)(i % 2 == 0 ? value << 4 : hash[i / 2] | value);
+    if (text == NULL || !bytes_from_hex(text, strlen(text), hash, SHA256_BYTES)) {
+        json_fail(error, STATUS_MALFORMED, node, "must be a hash of 64 hexadecimal digits");
+        return false;
     }
     return true;
 }
@@ -202,8 +195,8 @@ static void read_file(Reader *reader, const JsonNode *op, EditBuffer *work)
     (void)work;
     uint8_t hash[SHA256_BYTES], known[SHA256_BYTES];
     const Text path = read_path(op, "path", reader->error);
-    const bool has_hash = read_hash(op, "hash", hash, reader->error);
-    const bool has_known = read_hash(op, "known", known, reader->error);
+    const bool has_hash = read_content_hash(op, "hash", hash, reader->error);
+    const bool has_known = read_content_hash(op, "known", known, reader->error);
     edit_op_file(reader->out, path, has_hash ? hash : NULL, has_known ? known : NULL);
 }
 
@@ -213,7 +206,7 @@ static void read_rename(Reader *reader, const JsonNode *op, EditBuffer *work)
     uint8_t known[SHA256_BYTES] = {0};
     const Text from = read_path(op, "from", reader->error);
     const Text to = read_path(op, "to", reader->error);
-    if (!read_hash(op, "known", known, reader->error)) {
+    if (!read_content_hash(op, "known", known, reader->error)) {
         json_fail(reader->error, STATUS_MALFORMED, op, "must have the known hash of the file");
     }
     edit_op_rename(reader->out, from, to, known);

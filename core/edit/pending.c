@@ -344,11 +344,6 @@ void edit_pending_reset(EditPending *pending, EditDoc *doc, uint64_t seq)
     apply_again(pending);
 }
 
-EditDoc *edit_pending_doc(const EditPending *pending)
-{
-    return pending->doc;
-}
-
 uint64_t edit_pending_seq(const EditPending *pending)
 {
     return pending->seq;

@@ -41,5 +41,4 @@ void edit_pending_message(const EditPending *pending, uint32_t index, EditBuffer
 // caller's to destroy.
 void edit_pending_reset(EditPending *pending, EditDoc *doc, uint64_t seq);
 
-EditDoc *edit_pending_doc(const EditPending *pending);
 uint64_t edit_pending_seq(const EditPending *pending);

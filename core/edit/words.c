@@ -175,14 +175,6 @@ static void put_changes(Words *words, EditBuffer *out, EditKind kind, const Edit
     }
 }
 
-static bool is_same(const Words *words, EditKind kind, uint32_t id)
-{
-    size_t a_bytes, b_bytes;
-    const uint8_t *a = edit_doc_record(words->before, kind, id, &a_bytes);
-    const uint8_t *b = edit_doc_record(words->after, kind, id, &b_bytes);
-    return a_bytes == b_bytes && memcmp(a, b, a_bytes) == 0;
-}
-
 static Status read_both(Words *words, EditKind kind, uint32_t id, EditObject *a, EditObject *b)
 {
     const Status status = edit_doc_read(words->before, kind, id, &words->scratch, a);
@@ -192,7 +184,7 @@ static Status read_both(Words *words, EditKind kind, uint32_t id, EditObject *a,
 static Status say_settings(Words *words, EditKind kind, const char *what)
 {
     EditObject a, b;
-    if (is_same(words, kind, 0)) {
+    if (edit_doc_same(words->before, words->after, kind, 0)) {
         return STATUS_OK;
     }
     const Status status = read_both(words, kind, 0, &a, &b);
@@ -369,7 +361,8 @@ static Status say_entities(Words *words)
     }
     for (uint32_t id = edit_doc_first(words->after, EDIT_ENTITY); id != 0 && status == STATUS_OK;
          id = edit_doc_next(words->after, EDIT_ENTITY, id)) {
-        if (edit_doc_has(words->before, EDIT_ENTITY, id) && !is_same(words, EDIT_ENTITY, id)) {
+        if (edit_doc_has(words->before, EDIT_ENTITY, id) &&
+            !edit_doc_same(words->before, words->after, EDIT_ENTITY, id)) {
             status = group_changed(words, id);
         }
     }

@@ -9,6 +9,7 @@
 //       56  1..8  net id of the ground: varint
 #include "core/sim/character_state.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/bytes.h"
 #include "core/base/hash.h"
 #include "core/sim/sim_internal.h"
@@ -103,28 +104,13 @@ uint32_t character_state_hash(const CharacterState *state)
     return folded != 0 ? folded : 1;
 }
 
-static void write_vec3(ByteWriter *writer, Vec3 v)
-{
-    byte_write_f32(writer, v.x);
-    byte_write_f32(writer, v.y);
-    byte_write_f32(writer, v.z);
-}
-
-static Vec3 read_vec3(ByteReader *reader)
-{
-    const float x = byte_read_f32(reader);
-    const float y = byte_read_f32(reader);
-    const float z = byte_read_f32(reader);
-    return vec3(x, y, z);
-}
-
 void character_state_write(const CharacterState *state, ByteWriter *writer)
 {
     ASSERT(is_sane(state, PUSH_MAX_MPS, HEALTH_MAX));
-    write_vec3(writer, state->position);
-    write_vec3(writer, state->velocity);
-    write_vec3(writer, state->push);
-    write_vec3(writer, state->ground_normal);
+    byte_write_vec3(writer, state->position);
+    byte_write_vec3(writer, state->velocity);
+    byte_write_vec3(writer, state->push);
+    byte_write_vec3(writer, state->ground_normal);
     byte_write_f32(writer, state->health);
     byte_write_u8(writer, flags_of(state));
     byte_write_u8(writer, state->coyote_ticks);
@@ -136,10 +122,10 @@ void character_state_write(const CharacterState *state, ByteWriter *writer)
 Status character_state_read(ByteReader *reader, CharacterState *out)
 {
     CharacterState state = {.health = 0};
-    state.position = read_vec3(reader);
-    state.velocity = read_vec3(reader);
-    state.push = read_vec3(reader);
-    state.ground_normal = read_vec3(reader);
+    state.position = byte_read_vec3(reader);
+    state.velocity = byte_read_vec3(reader);
+    state.push = byte_read_vec3(reader);
+    state.ground_normal = byte_read_vec3(reader);
     state.health = byte_read_f32(reader);
     const uint8_t flags = byte_read_u8(reader);
     state.grounded = (flags & FLAG_GROUNDED) != 0;

@@ -5,6 +5,7 @@
 // It contains no rules: each function is a call of client.h, world.h or local_host.h. Functions for
 // drawing are in exports_draw.c.
 #include "core/base/check.h"
+#include "core/base/json_member.h"
 #include "core/base/json_read.h"
 #include "core/script/check/check_place.h"
 #include "core/script/rune/rune_unpack.h"
@@ -123,18 +124,6 @@ JsonWriter exports_begin_json(ByteWriter *writer)
 const void *exports_end_json(JsonWriter *json, const ByteWriter *writer)
 {
     return json_writer_finish(json) == STATUS_OK ? exports_result(module.text, writer->at) : NULL;
-}
-
-void exports_write_count(JsonWriter *json, const char *name, uint64_t value)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)value);
-}
-
-void exports_write_number(JsonWriter *json, const char *name, double value)
-{
-    json_write_name(json, name);
-    json_write_number(json, value);
 }
 
 // --- a world ------------------------------------------------------------------------------------
@@ -355,15 +344,15 @@ EXPORT("worldStats") const void *export_world_stats(LocalHost *host)
     ByteWriter writer;
     JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
-    exports_write_count(&json, "tick", stats.tick);
-    exports_write_count(&json, "players", stats.players);
-    exports_write_count(&json, "sessions", stats.sessions);
-    exports_write_count(&json, "snapshots", stats.snapshots);
-    exports_write_count(&json, "bytesDown", stats.bytes_down);
-    exports_write_count(&json, "bytesUp", stats.bytes_up);
-    exports_write_count(&json, "inputsLate", stats.inputs_late);
-    exports_write_count(&json, "corrections", stats.corrections);
-    exports_write_count(&json, "correctionsWithoutCause", stats.corrections_without_cause);
+    json_member_count(&json, "tick", stats.tick);
+    json_member_count(&json, "players", stats.players);
+    json_member_count(&json, "sessions", stats.sessions);
+    json_member_count(&json, "snapshots", stats.snapshots);
+    json_member_count(&json, "bytesDown", stats.bytes_down);
+    json_member_count(&json, "bytesUp", stats.bytes_up);
+    json_member_count(&json, "inputsLate", stats.inputs_late);
+    json_member_count(&json, "corrections", stats.corrections);
+    json_member_count(&json, "correctionsWithoutCause", stats.corrections_without_cause);
     json_write_object_end(&json);
     return exports_end_json(&json, &writer);
 }
@@ -381,10 +370,10 @@ static const void *write_faults(ScriptSystem *scripts)
         json_write_text(&json, faults[i].path);
         json_write_name(&json, "file");
         json_write_text(&json, faults[i].file);
-        exports_write_count(&json, "line", faults[i].line);
+        json_member_count(&json, "line", faults[i].line);
         json_write_name(&json, "message");
         json_write_text(&json, faults[i].message);
-        exports_write_count(&json, "tick", faults[i].tick);
+        json_member_count(&json, "tick", faults[i].tick);
         json_write_object_end(&json);
     }
     json_write_array_end(&json);
@@ -557,10 +546,10 @@ static void write_want(JsonWriter *json, const ClientWant *want)
     json_write_bool(json, want->kind == CLIENT_WANT_SCENE);
     json_write_name(json, "hash");
     json_write_text(json, hex);
-    exports_write_count(json, "bytes", want->bytes);
+    json_member_count(json, "bytes", want->bytes);
     json_write_name(json, "path");
     json_write_text(json, want->path);
-    exports_write_count(json, "priority", (uint64_t)want->priority);
+    json_member_count(json, "priority", (uint64_t)want->priority);
     json_write_name(json, "fromHost");
     json_write_bool(json, want->from_host);
     json_write_object_end(json);
@@ -604,18 +593,18 @@ EXPORT("clientFetchProgress") const void *export_client_fetch_progress(const Cli
     ByteWriter writer;
     JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
-    exports_write_count(&json, "bytesHere", progress.bytes_here);
-    exports_write_count(&json, "bytesWanted", progress.bytes_wanted);
-    exports_write_count(&json, "scriptsHere", progress.scripts_here);
-    exports_write_count(&json, "scriptsWanted", progress.scripts_wanted);
-    exports_write_count(&json, "scriptsLater", progress.scripts_later);
-    exports_write_count(&json, "scriptsRefused", progress.scripts_refused);
-    exports_write_count(&json, "inFlight", progress.in_flight);
+    json_member_count(&json, "bytesHere", progress.bytes_here);
+    json_member_count(&json, "bytesWanted", progress.bytes_wanted);
+    json_member_count(&json, "scriptsHere", progress.scripts_here);
+    json_member_count(&json, "scriptsWanted", progress.scripts_wanted);
+    json_member_count(&json, "scriptsLater", progress.scripts_later);
+    json_member_count(&json, "scriptsRefused", progress.scripts_refused);
+    json_member_count(&json, "inFlight", progress.in_flight);
     json_write_name(&json, "firstIsRunning");
     json_write_bool(&json, progress.first_is_running);
     json_write_name(&json, "fetching");
     json_write_text(&json, progress.fetching);
-    exports_write_count(&json, "change", progress.change);
+    json_member_count(&json, "change", progress.change);
     json_write_object_end(&json);
     return exports_end_json(&json, &writer);
 }
@@ -748,28 +737,28 @@ EXPORT("clientStats") const void *export_client_stats(const Client *client)
     ByteWriter writer;
     JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
-    exports_write_count(&json, "state", (uint64_t)stats.state);
-    exports_write_count(&json, "viewTick", client_view_tick(client));
-    exports_write_number(&json, "rttMs", stats.clock.rtt_ms);
-    exports_write_number(&json, "jitterMs", stats.clock.jitter_ms);
-    exports_write_number(&json, "delayMs", stats.clock.delay_ms);
-    exports_write_number(&json, "leadTicks", stats.clock.lead_ticks);
-    exports_write_count(&json, "serverTick", stats.server_tick);
-    exports_write_count(&json, "inputSeq", stats.input_seq);
-    exports_write_count(&json, "pendingInputs", stats.pending_inputs);
-    exports_write_count(&json, "visible", stats.visible);
-    exports_write_count(&json, "corrections", stats.predict.corrections);
-    exports_write_count(&json, "correctionsWithoutCause", stats.predict.corrections_without_cause);
-    exports_write_number(&json, "correctionLastM", (double)stats.predict.correction_last_m);
-    exports_write_count(&json, "bytesDown", stats.bytes_down);
-    exports_write_count(&json, "bytesUp", stats.bytes_up);
-    exports_write_count(&json, "snapshots", stats.snapshots);
-    exports_write_number(&json, "snapshotIntervalP99Ms", stats.snapshot_interval_p99_ms);
-    exports_write_count(&json, "manifestVersion", stats.manifest_version);
+    json_member_count(&json, "state", (uint64_t)stats.state);
+    json_member_count(&json, "viewTick", client_view_tick(client));
+    json_member_number(&json, "rttMs", stats.clock.rtt_ms);
+    json_member_number(&json, "jitterMs", stats.clock.jitter_ms);
+    json_member_number(&json, "delayMs", stats.clock.delay_ms);
+    json_member_number(&json, "leadTicks", stats.clock.lead_ticks);
+    json_member_count(&json, "serverTick", stats.server_tick);
+    json_member_count(&json, "inputSeq", stats.input_seq);
+    json_member_count(&json, "pendingInputs", stats.pending_inputs);
+    json_member_count(&json, "visible", stats.visible);
+    json_member_count(&json, "corrections", stats.predict.corrections);
+    json_member_count(&json, "correctionsWithoutCause", stats.predict.corrections_without_cause);
+    json_member_number(&json, "correctionLastM", (double)stats.predict.correction_last_m);
+    json_member_count(&json, "bytesDown", stats.bytes_down);
+    json_member_count(&json, "bytesUp", stats.bytes_up);
+    json_member_count(&json, "snapshots", stats.snapshots);
+    json_member_number(&json, "snapshotIntervalP99Ms", stats.snapshot_interval_p99_ms);
+    json_member_count(&json, "manifestVersion", stats.manifest_version);
     json_write_name(&json, "manifestProven");
     json_write_bool(&json, stats.manifest_is_proven);
-    exports_write_count(&json, "scripts", stats.script_count);
-    exports_write_count(&json, "runes", stats.rune_count);
+    json_member_count(&json, "scripts", stats.script_count);
+    json_member_count(&json, "runes", stats.rune_count);
     json_write_object_end(&json);
     return exports_end_json(&json, &writer);
 }

@@ -1,5 +1,6 @@
 // What scripts cost: the client's own for the page's overlay, the local world's for the studio. See
 // exports.c for how results are given back.
+#include "core/base/json_member.h"
 #include "core/wasm/exports_inside.h"
 #include "core/world/local/local_host.h"
 
@@ -16,13 +17,13 @@ static void write_rows(JsonWriter *json, const ScriptAccount *rows, uint32_t cou
         json_write_name(json, "path");
         json_write_text(json, rows[i].path);
         if (by_entity) {
-            exports_write_count(json, "entity", rows[i].entity);
+            json_member_count(json, "entity", rows[i].entity);
         }
-        exports_write_count(json, "calls", rows[i].call_count);
-        exports_write_number(json, "ms", rows[i].exec_ms);
-        exports_write_count(json, "memoryBytes", rows[i].memory_bytes);
-        exports_write_count(json, "faults", rows[i].fault_count);
-        exports_write_count(json, "throttled", rows[i].throttle_count);
+        json_member_count(json, "calls", rows[i].call_count);
+        json_member_number(json, "ms", rows[i].exec_ms);
+        json_member_count(json, "memoryBytes", rows[i].memory_bytes);
+        json_member_count(json, "faults", rows[i].fault_count);
+        json_member_count(json, "throttled", rows[i].throttle_count);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -37,8 +38,8 @@ static void write_head(JsonWriter *json, const ScriptSystem *system)
 {
     script_stats(system, &stats);
     json_write_object_begin(json);
-    exports_write_count(json, "scripts", stats.script_count);
-    exports_write_count(json, "faults", stats.fault_count);
+    json_member_count(json, "scripts", stats.script_count);
+    json_member_count(json, "faults", stats.fault_count);
     json_write_name(json, "rows");
     write_rows(json, stats.scripts, count_min(stats.scripts_listed, ROWS_SHOWN), false);
 }
@@ -72,12 +73,12 @@ EXPORT("worldCosts") const void *export_world_costs(LocalHost *host)
     write_head(&json, system);
     json_write_name(&json, "entities");
     write_rows(&json, stats.entities, count_min(stats.entities_listed, ENTITIES_SHOWN), true);
-    exports_write_count(&json, "compiles", stats.compile_count);
-    exports_write_count(&json, "cached", stats.compile_cached_count);
-    exports_write_count(&json, "pending", stats.pending_loads);
-    exports_write_count(&json, "calls", stats.call_count);
-    exports_write_number(&json, "execMs", stats.exec_ms);
-    exports_write_count(&json, "parametersFailed", stats.params_failed);
+    json_member_count(&json, "compiles", stats.compile_count);
+    json_member_count(&json, "cached", stats.compile_cached_count);
+    json_member_count(&json, "pending", stats.pending_loads);
+    json_member_count(&json, "calls", stats.call_count);
+    json_member_number(&json, "execMs", stats.exec_ms);
+    json_member_count(&json, "parametersFailed", stats.params_failed);
     json_write_object_end(&json);
     return exports_end_json(&json, &writer);
 }

@@ -1,5 +1,6 @@
 // What a page draws: the place, its terrain as faces, and everything that moves, as rows of
 // numbers. See exports.c for how results are given back.
+#include "core/base/json_member.h"
 #include "core/client/terrain_mesh.h"
 #include "core/wasm/exports_inside.h"
 
@@ -168,31 +169,15 @@ EXPORT("clientOwn") const void *export_client_own(const Client *client)
 
 // --- the place ----------------------------------------------------------------------------------
 
-static void write_floats(JsonWriter *json, const char *name, const float *values, uint32_t count)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < count; i++) {
-        json_write_f32(json, values[i]);
-    }
-    json_write_array_end(json);
-}
-
 static void write_vector(JsonWriter *json, const char *name, Vec3 v)
 {
-    write_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
-}
-
-static void write_label(JsonWriter *json, const char *name, Text text)
-{
-    json_write_name(json, name);
-    json_write_text_bytes(json, text.data, text.bytes);
+    json_member_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
 }
 
 static void write_look(JsonWriter *json, Text material, uint32_t colour)
 {
-    write_label(json, "material", material);
-    exports_write_count(json, "colour", colour);
+    json_member_text(json, "material", material);
+    json_member_count(json, "colour", colour);
 }
 
 // Material and colour, and of the rest what differs from the default.
@@ -232,11 +217,11 @@ static void write_pieces(JsonWriter *json, const Place *place)
     for (uint32_t i = 0; i < scene_piece_count(place->scene); i++) {
         const PieceDesc *piece = scene_piece(place->scene, i);
         json_write_object_begin(json);
-        write_label(json, "name", place->piece_names[i]);
+        json_member_text(json, "name", place->piece_names[i]);
         write_paint(json, &place->paints.pieces[i]);
-        write_floats(json, "cells", (const float[]){piece->cells_x, piece->cells_y, piece->cells_z},
-                     3);
-        exports_write_number(json, "health", (double)piece->health);
+        json_member_floats(json, "cells",
+                           (const float[]){piece->cells_x, piece->cells_y, piece->cells_z}, 3);
+        json_member_number(json, "health", (double)piece->health);
         json_write_name(json, "groundOnly");
         json_write_bool(json, (piece->flags & PIECE_GROUND_ONLY) != 0);
         json_write_object_end(json);
@@ -250,7 +235,7 @@ static void write_voxel_kinds(JsonWriter *json, const Place *place)
     json_write_array_begin(json);
     for (uint32_t i = 0; i < place->voxel_kind_count; i++) {
         json_write_object_begin(json);
-        write_label(json, "name", place->voxel_kind_names[i]);
+        json_member_text(json, "name", place->voxel_kind_names[i]);
         write_look(json, place->voxel_kind_looks[i].material, place->voxel_kind_looks[i].colour);
         json_write_name(json, "solid");
         json_write_bool(
@@ -274,15 +259,15 @@ EXPORT("clientPlace") const void *export_client_place(const Client *client)
     ByteWriter writer;
     JsonWriter json = exports_begin_json(&writer);
     json_write_object_begin(&json);
-    write_label(&json, "name", place->name);
-    exports_write_count(&json, "tickRate", place->tick_rate);
-    exports_write_number(&json, "viewRadius", (double)place->view_radius);
-    exports_write_number(&json, "reach", (double)place->reach_m);
+    json_member_text(&json, "name", place->name);
+    json_member_count(&json, "tickRate", place->tick_rate);
+    json_member_number(&json, "viewRadius", (double)place->view_radius);
+    json_member_number(&json, "reach", (double)place->reach_m);
     json_write_name(&json, "build");
     json_write_bool(&json, place->players_build);
     json_write_name(&json, "terraform");
     json_write_bool(&json, place->players_terraform);
-    exports_write_count(&json, "weapons", place->weapon_count);
+    json_member_count(&json, "weapons", place->weapon_count);
     json_write_name(&json, "actions");
     json_write_array_begin(&json);
     for (uint32_t i = 0; i < place->action_count; i++) {
@@ -292,9 +277,9 @@ EXPORT("clientPlace") const void *export_client_place(const Client *client)
     const Aabb bounds = scene_bounds(place->scene);
     write_vector(&json, "min", bounds.min);
     write_vector(&json, "max", bounds.max);
-    exports_write_number(&json, "radius", (double)place->character.radius);
-    exports_write_number(&json, "height", (double)place->character.height);
-    exports_write_count(&json, "partCount", scene_part_count(place->scene));
+    json_member_number(&json, "radius", (double)place->character.radius);
+    json_member_number(&json, "height", (double)place->character.height);
+    json_member_count(&json, "partCount", scene_part_count(place->scene));
     write_pieces(&json, place);
     write_voxel_kinds(&json, place);
     write_materials(&json);
@@ -307,12 +292,12 @@ static void write_part(JsonWriter *json, const Place *place, uint32_t index)
     const PartDesc *part = &scene_part(place->scene, index)->desc;
     const Quat turn = part->pose.rotation;
     json_write_object_begin(json);
-    exports_write_count(json, "id", index + 1ull);
-    exports_write_count(json, "shape", (uint64_t)part->shape.kind);
+    json_member_count(json, "id", index + 1ull);
+    json_member_count(json, "shape", (uint64_t)part->shape.kind);
     write_vector(json, "p", part->pose.position);
-    write_floats(json, "r", (const float[]){turn.x, turn.y, turn.z, turn.w}, 4);
+    json_member_floats(json, "r", (const float[]){turn.x, turn.y, turn.z, turn.w}, 4);
     write_vector(json, "half", part->shape.half);
-    exports_write_count(json, "flags", part->data.flags);
+    json_member_count(json, "flags", part->data.flags);
     write_paint(json, &place->paints.scene[index]);
     json_write_object_end(json);
 }

@@ -20,5 +20,3 @@ const void *exports_result(const void *data, size_t bytes);
 // A result as JSON; NULL if it does not fit.
 JsonWriter exports_begin_json(ByteWriter *writer);
 const void *exports_end_json(JsonWriter *json, const ByteWriter *writer);
-void exports_write_count(JsonWriter *json, const char *name, uint64_t value);
-void exports_write_number(JsonWriter *json, const char *name, double value);

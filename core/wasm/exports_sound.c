@@ -1,17 +1,6 @@
 // What a page plays. See exports.c for how results are given back.
+#include "core/base/json_member.h"
 #include "core/wasm/exports_inside.h"
-
-static void write_text(JsonWriter *json, const char *name, Text text)
-{
-    json_write_name(json, name);
-    json_write_text_bytes(json, text.data, text.bytes);
-}
-
-static void write_flag(JsonWriter *json, const char *name, bool flag)
-{
-    json_write_name(json, name);
-    json_write_bool(json, flag);
-}
 
 // For how long the others have heard it.
 static double age_seconds(const Client *client, const ScriptSound *sound)
@@ -29,12 +18,12 @@ static void write_sound(JsonWriter *json, const Client *client, const ScriptSoun
     json_write_object_begin(json);
     json_write_name(json, "act");
     json_write_text(json, acts[sound->act]);
-    write_flag(json, "own", sound->is_own);
-    exports_write_number(json, "id", sound->id);
-    write_text(json, "name", sound->name);
-    write_text(json, "caption", sound->caption);
-    write_flag(json, "loop", sound->loop);
-    exports_write_number(json, "entity", (double)sound->entity);
+    json_member_bool(json, "own", sound->is_own);
+    json_member_number(json, "id", sound->id);
+    json_member_text(json, "name", sound->name);
+    json_member_text(json, "caption", sound->caption);
+    json_member_bool(json, "loop", sound->loop);
+    json_member_number(json, "entity", (double)sound->entity);
     if (sound->has_position) {
         json_write_name(json, "p");
         json_write_array_begin(json);
@@ -43,10 +32,10 @@ static void write_sound(JsonWriter *json, const Client *client, const ScriptSoun
         json_write_number(json, (double)sound->position.z);
         json_write_array_end(json);
     }
-    exports_write_number(json, "volume", (double)sound->volume);
-    exports_write_number(json, "pitch", (double)sound->pitch);
-    exports_write_number(json, "fade", (double)sound->fade_seconds);
-    exports_write_number(json, "age", age_seconds(client, sound));
+    json_member_number(json, "volume", (double)sound->volume);
+    json_member_number(json, "pitch", (double)sound->pitch);
+    json_member_number(json, "fade", (double)sound->fade_seconds);
+    json_member_number(json, "age", age_seconds(client, sound));
     json_write_object_end(json);
 }
 

@@ -4,6 +4,7 @@
 #include "core/wire/manifest.h"
 
 #include "core/base/check.h"
+#include "core/base/json_member.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/wire/script_path.h"
@@ -33,16 +34,10 @@ static void write_hex(JsonWriter *json, const char *prefix, const uint8_t *bytes
     json_write_text_bytes(json, text, start + 2 * count);
 }
 
-static void write_text(JsonWriter *json, const char *name, Text text)
-{
-    json_write_name(json, name);
-    json_write_text_bytes(json, text.data, text.bytes);
-}
-
 static void write_row(JsonWriter *json, const ManifestRow *row)
 {
     json_write_object_begin(json);
-    write_text(json, "path", row->path);
+    json_member_text(json, "path", row->path);
     json_write_name(json, "replicate");
     json_write_bool(json, row->replicate);
     json_write_name(json, "requires");
@@ -51,10 +46,10 @@ static void write_row(JsonWriter *json, const ManifestRow *row)
         json_write_text_bytes(json, row->requires[i].data, row->requires[i].bytes);
     }
     json_write_array_end(json);
-    write_text(json, "run_context", row->run_context);
+    json_member_text(json, "run_context", row->run_context);
     json_write_name(json, "rune_hash");
     write_hex(json, HASH_PREFIX, row->rune_hash, sizeof row->rune_hash);
-    write_text(json, "service", row->service);
+    json_member_text(json, "service", row->service);
     json_write_name(json, "size_bytes");
     json_write_integer(json, row->size_bytes);
     json_write_object_end(json);
@@ -73,7 +68,7 @@ Status manifest_write(const ManifestList *list, const uint8_t *signature, ByteWr
     JsonWriter json = json_writer(out, 0);
     json_write_object_begin(&json);
     if (list->cdn_base.bytes > 0) {
-        write_text(&json, "cdn_base", list->cdn_base);
+        json_member_text(&json, "cdn_base", list->cdn_base);
     }
     json_write_name(&json, "scripts");
     json_write_array_begin(&json);

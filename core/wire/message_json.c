@@ -5,6 +5,7 @@
 // misspelt member that is ignored is a bug that nobody sees. Only inputs have members beside their
 // rows: people write them by hand (docs/PROTOCOL.md, "Inputs").
 #include "core/base/base64.h"
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
@@ -166,31 +167,16 @@ typedef struct Reader {
     JsonError *error;
 } Reader;
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static WireHash read_hash(const Reader *reader, const JsonNode *node)
+static WireHash read_wire_hash(const Reader *reader, const JsonNode *node)
 {
     WireHash hash = {0};
     const char *text = json_read_text(node, HASH_TEXT_BYTES, reader->error);
     if (reader->error->status != STATUS_OK) {
         return hash;
     }
-    bool good =
-        node->count == HASH_TEXT_BYTES && memcmp(text, HASH_PREFIX, sizeof HASH_PREFIX - 1) == 0;
-    const char *hex = text + sizeof HASH_PREFIX - 1;
-    for (uint32_t i = 0; i < SHA256_BYTES && good; i++) {
-        const int high = hex_value(hex[2 * i]);
-        const int low = hex_value(hex[2 * i + 1]);
-        good = high >= 0 && low >= 0;
-        hash.bytes[i] = (uint8_t)(high * 16 + low);
-    }
-    if (!good) {
+    const size_t prefix = sizeof HASH_PREFIX - 1;
+    if (node->count != HASH_TEXT_BYTES || memcmp(text, HASH_PREFIX, prefix) != 0 ||
+        !bytes_from_hex(text + prefix, HASH_TEXT_BYTES - prefix, hash.bytes, SHA256_BYTES)) {
         json_fail(reader->error, STATUS_MALFORMED, node,
                   "must be \"" HASH_PREFIX "\" and 64 digits 0-9a-f");
         return (WireHash){0};
@@ -424,7 +410,7 @@ static void read_field(const Reader *reader, const MessageField *field, const Js
         *(WireBytes *)value = read_bytes(reader, node, field->limit);
         return;
     case FIELD_HASH:
-        *(WireHash *)value = read_hash(reader, node);
+        *(WireHash *)value = read_wire_hash(reader, node);
         return;
     case FIELD_VEC3:
         *(Vec3 *)value = json_read_vec3(node, -field->magnitude, field->magnitude, error);

@@ -9,9 +9,10 @@
 //   if bit 1 u16  piece · u8 turn · u32 cell x, y, z (two's complement) · u16 health  if bit 3
 //   segments: u8 bit 0 rotation, 1 turning · f32 position, velocity · f32 rotation (bit 0; else
 //        that of the rest) · f32 angular velocity (bit 1) · varint tick from · varint ticks
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/wire/net.h"
-#include "core/wire/vec3_bytes.h"
+#include "core/wire/patch.h"
 
 #include <string.h>
 
@@ -47,13 +48,13 @@ static bool quat_same(Quat a, Quat b)
 
 static void write_quat(ByteWriter *writer, Quat q)
 {
-    vec3_write(writer, (Vec3){q.x, q.y, q.z});
+    byte_write_vec3(writer, (Vec3){q.x, q.y, q.z});
     byte_write_f32(writer, q.w);
 }
 
 static Quat read_quat(ByteReader *reader)
 {
-    const Vec3 v = vec3_read(reader);
+    const Vec3 v = byte_read_vec3(reader);
     return (Quat){v.x, v.y, v.z, byte_read_f32(reader)};
 }
 
@@ -63,13 +64,13 @@ static void write_segment(ByteWriter *writer, const MotionSegment *segment, Quat
     const bool turning = !is_zero(&segment->angular_velocity, sizeof(Vec3));
     byte_write_u8(writer,
                   (uint8_t)((turned ? SEGMENT_ROTATION : 0) | (turning ? SEGMENT_TURNING : 0)));
-    vec3_write(writer, segment->pose.position);
-    vec3_write(writer, segment->velocity);
+    byte_write_vec3(writer, segment->pose.position);
+    byte_write_vec3(writer, segment->velocity);
     if (turned) {
         write_quat(writer, segment->pose.rotation);
     }
     if (turning) {
-        vec3_write(writer, segment->angular_velocity);
+        byte_write_vec3(writer, segment->angular_velocity);
     }
     byte_write_varint(writer, segment->tick_from);
     byte_write_varint(writer, segment->tick_to - segment->tick_from);
@@ -91,15 +92,6 @@ static void write_structure(ByteWriter *writer, const NetShape *shape)
     byte_write_u16(writer, shape->health);
 }
 
-// A part may come to rest outside the extent in which parts are allowed; readers would reject it
-// there.
-static Vec3 inside_world(Vec3 p)
-{
-    const float extent = (float)WORLD_EXTENT_M;
-    return (Vec3){math_clamp(p.x, -extent, extent), math_clamp(p.y, -extent, extent),
-                  math_clamp(p.z, -extent, extent)};
-}
-
 void net_shape_write(const NetShape *shape, ByteWriter *writer)
 {
     ASSERT(shape->motion.count <= MOTION_SEGMENTS_MAX);
@@ -112,8 +104,8 @@ void net_shape_write(const NetShape *shape, ByteWriter *writer)
     has |= has_structure(shape) ? HAS_STRUCTURE : 0;
     byte_write_u8(writer, (uint8_t)((uint32_t)shape->shape.kind | shape->data.flags << 2));
     byte_write_u8(writer, (uint8_t)has);
-    vec3_write(writer, shape_tidy(shape->shape).half);
-    vec3_write(writer, inside_world(shape->rest.position));
+    byte_write_vec3(writer, shape_tidy(shape->shape).half);
+    byte_write_vec3(writer, patch_inside_world(shape->rest.position));
     if ((has & HAS_ROTATION) != 0) {
         write_quat(writer, rotation);
     }
@@ -122,7 +114,7 @@ void net_shape_write(const NetShape *shape, ByteWriter *writer)
         byte_write_f32(writer, speeds[1]);
     }
     if ((has & HAS_CONVEYOR) != 0) {
-        vec3_write(writer, shape->data.conveyor_speed);
+        byte_write_vec3(writer, shape->data.conveyor_speed);
     }
     if ((has & HAS_STRUCTURE) != 0) {
         write_structure(writer, shape);
@@ -158,13 +150,13 @@ static void read_segment(ByteReader *reader, NetShape *shape)
         byte_reader_fail(reader, STATUS_MALFORMED);
     }
     MotionSegment segment = {.pose.rotation = shape->rest.rotation};
-    segment.pose.position = vec3_read(reader);
-    segment.velocity = vec3_read(reader);
+    segment.pose.position = byte_read_vec3(reader);
+    segment.velocity = byte_read_vec3(reader);
     if ((has & SEGMENT_ROTATION) != 0) {
         segment.pose.rotation = read_quat(reader);
     }
     if ((has & SEGMENT_TURNING) != 0) {
-        segment.angular_velocity = vec3_read(reader);
+        segment.angular_velocity = byte_read_vec3(reader);
     }
     segment.tick_from = byte_read_varint(reader);
     const uint64_t ticks = byte_read_varint(reader);
@@ -193,8 +185,8 @@ Status net_shape_read(ByteReader *reader, NetShape *out)
     }
     shape.shape.kind = (ShapeKind)(kind & 3);
     shape.data.flags = kind >> 2;
-    shape.shape.half = vec3_read(reader);
-    shape.rest.position = vec3_read(reader);
+    shape.shape.half = byte_read_vec3(reader);
+    shape.rest.position = byte_read_vec3(reader);
     if ((has & HAS_ROTATION) != 0) {
         shape.rest.rotation = read_quat(reader);
     }
@@ -203,7 +195,7 @@ Status net_shape_read(ByteReader *reader, NetShape *out)
         shape.data.damage = byte_read_f32(reader);
     }
     if ((has & HAS_CONVEYOR) != 0) {
-        shape.data.conveyor_speed = vec3_read(reader);
+        shape.data.conveyor_speed = byte_read_vec3(reader);
     }
     if ((has & HAS_STRUCTURE) != 0) {
         read_structure(reader, &shape);

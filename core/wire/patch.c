@@ -1,12 +1,10 @@
 // Rows of changed scene parts as bytes; see patch.h.
 #include "core/wire/patch.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
-#include "core/wire/vec3_bytes.h"
 
-// A part may come to rest outside the extent in which parts are allowed; readers would reject it
-// there.
-static Vec3 inside_world(Vec3 p)
+Vec3 patch_inside_world(Vec3 p)
 {
     const float extent = (float)WORLD_EXTENT_M;
     return (Vec3){math_clamp(p.x, -extent, extent), math_clamp(p.y, -extent, extent),
@@ -18,7 +16,7 @@ static void write_data(ByteWriter *writer, const PartData *data)
     byte_write_u8(writer, (uint8_t)data->flags);
     byte_write_f32(writer, data->bounce_speed);
     byte_write_f32(writer, data->damage);
-    vec3_write(writer, data->conveyor_speed);
+    byte_write_vec3(writer, data->conveyor_speed);
 }
 
 static PartData read_data(ByteReader *reader)
@@ -26,7 +24,7 @@ static PartData read_data(ByteReader *reader)
     PartData data = {.flags = byte_read_u8(reader)};
     data.bounce_speed = byte_read_f32(reader);
     data.damage = byte_read_f32(reader);
-    data.conveyor_speed = vec3_read(reader);
+    data.conveyor_speed = byte_read_vec3(reader);
     return data;
 }
 
@@ -81,11 +79,11 @@ void patch_row_write(ByteWriter *writer, uint64_t before, const PatchRow *row)
     byte_write_varint(writer, row->net_id - before);
     byte_write_u8(writer, (uint8_t)row->groups);
     if ((row->groups & PATCH_POSITION) != 0) {
-        vec3_write(writer, inside_world(row->pose.position));
+        byte_write_vec3(writer, patch_inside_world(row->pose.position));
     }
     if ((row->groups & PATCH_ROTATION) != 0) {
         const Quat q = row->pose.rotation;
-        vec3_write(writer, (Vec3){q.x, q.y, q.z});
+        byte_write_vec3(writer, (Vec3){q.x, q.y, q.z});
         byte_write_f32(writer, q.w);
     }
     if ((row->groups & PATCH_PART_DATA) != 0) {
@@ -126,10 +124,10 @@ bool patch_row_read(ByteReader *reader, uint64_t before, PatchRow *out)
     }
     row.net_id = before + step;
     if ((row.groups & PATCH_POSITION) != 0) {
-        row.pose.position = vec3_read(reader);
+        row.pose.position = byte_read_vec3(reader);
     }
     if ((row.groups & PATCH_ROTATION) != 0) {
-        const Vec3 v = vec3_read(reader);
+        const Vec3 v = byte_read_vec3(reader);
         row.pose.rotation = (Quat){v.x, v.y, v.z, byte_read_f32(reader)};
     }
     if ((row.groups & PATCH_PART_DATA) != 0) {

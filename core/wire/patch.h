@@ -47,6 +47,10 @@ typedef struct PatchRow {
 #define PATCH_ROW_PLAIN_BYTES (10 + 1 + 12 + 16 + 21 + 1 + (PAINT_BITS_MAX + 7) / 8)
 #define PATCH_ROW_BYTES_MAX   (PATCH_ROW_PLAIN_BYTES + 2 + NET_ATTRIBUTES_BYTES_MAX)
 
+// The nearest position that readers accept: a part may come to rest outside the extent of the
+// world.
+Vec3 patch_inside_world(Vec3 p);
+
 // `before` is the net id of the row before, 0 for the first. STATUS_LIMIT in the writer if it does
 // not fit: the caller takes the writer back to where the row began.
 void patch_row_write(ByteWriter *writer, uint64_t before, const PatchRow *row);

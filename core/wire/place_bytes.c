@@ -1,5 +1,6 @@
 // Tables and bytes; see place_table.h. The reader accepts any bytes and checks every range that the
 // JSON reader checks, so a doc from bytes is as valid as one from JSON.
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/text.h"
@@ -292,13 +293,6 @@ void place_table_read(const PlaceTable *table, ByteReader *reader, PlaceScratch 
 
 // --- writing ------------------------------------------------------------------------------------
 
-static void write_vec3(ByteWriter *writer, Vec3 vector)
-{
-    byte_write_f32(writer, vector.x);
-    byte_write_f32(writer, vector.y);
-    byte_write_f32(writer, vector.z);
-}
-
 static void write_i32(ByteWriter *writer, int32_t value)
 {
     const int64_t wide = value;
@@ -323,7 +317,7 @@ static void write_attribute(ByteWriter *writer, const PlaceAttribute *attribute)
         place_text_write(writer, attribute->text);
         break;
     case PLACE_VALUE_VECTOR:
-        write_vec3(writer, attribute->vector);
+        byte_write_vec3(writer, attribute->vector);
         break;
     case PLACE_VALUE_ENTITY:
     case PLACE_VALUE_TYPE_COUNT:
@@ -349,7 +343,7 @@ static void write_list(const PlaceField *field, const PlaceList *list, bool stri
             write_attribute(writer, (const PlaceAttribute *)list->items + i);
             break;
         default:
-            write_vec3(writer, ((const Vec3 *)list->items)[i]);
+            byte_write_vec3(writer, ((const Vec3 *)list->items)[i]);
             break;
         }
     }
@@ -380,7 +374,7 @@ void place_field_write(const PlaceField *field, const void *value, bool stripped
         byte_write_f32(writer, *(const float *)at);
         break;
     case PLACE_VEC3:
-        write_vec3(writer, *(const Vec3 *)at);
+        byte_write_vec3(writer, *(const Vec3 *)at);
         break;
     case PLACE_CELLS:
         for (uint32_t i = 0; i < 3; i++) {

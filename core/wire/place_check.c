@@ -550,7 +550,7 @@ static Status check_attributes(Check *check, Text name, const PlaceBodyDoc *body
     return status;
 }
 
-static bool is_in_world(Vec3 p)
+bool place_is_in_world(Vec3 p)
 {
     const float most = WORLD_EXTENT_M;
     return math_abs(p.x) <= most && math_abs(p.y) <= most && math_abs(p.z) <= most;
@@ -564,7 +564,7 @@ static Status check_npc(Check *check, const PlaceNpcDoc *npc, Pose frame)
     const PlaceRotation none = {0};
     const Vec3 *points = npc->patrol.items;
     for (uint32_t i = 0; i < npc->patrol.count; i++) {
-        if (!is_in_world(place_pose(frame, points[i], &none).position)) {
+        if (!place_is_in_world(place_pose(frame, points[i], &none).position)) {
             return fail(check, STATUS_RANGE, "npc", "has a patrol that leaves the world");
         }
     }
@@ -616,7 +616,7 @@ static Status check_entity(Check *check, PlaceEntityDoc *entity)
     }
     Status status = check_members(check, &place_table_entity, entity,
                                   check->entity_banned[entity->type], words[entity->type]);
-    if (status == STATUS_OK && !is_in_world(entity->pose.position)) {
+    if (status == STATUS_OK && !place_is_in_world(entity->pose.position)) {
         status = fail(check, STATUS_RANGE, "transform", "with its parents is outside the world");
     }
     if (status == STATUS_OK && entity->type <= PLACE_TYPE_PROP) {

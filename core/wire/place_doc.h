@@ -293,6 +293,7 @@ Pose place_pose(Pose frame, Vec3 position, const PlaceRotation *rotation);
 PartDesc place_part(const PlaceBodyDoc *body, Pose pose);
 Paint place_look_paint(const PlaceLookDoc *look, AssetNames assets);
 float place_yaw(Quat rotation); // where +z points
+bool place_is_in_world(Vec3 p);
 // What an entity's motion is in ticks. loop_ticks 0: once.
 MUST_USE Status place_motion(const PlaceEntityDoc *entity, uint32_t tick_rate,
                              MotionSegment segments[MOTION_SEGMENTS_MAX], uint32_t *count,

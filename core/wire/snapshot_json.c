@@ -5,6 +5,7 @@
 #include "core/wire/snapshot_json.h"
 
 #include "core/base/check.h"
+#include "core/base/json_member.h"
 #include "core/base/json_number.h"
 #include "core/base/json_write.h"
 #include "core/wire/message.h"
@@ -50,13 +51,6 @@ typedef struct Printer {
     uint32_t numbers_seen[8]; // bits: which messages are among them
 } Printer;
 
-// --- small pieces -------------------------------------------------------------------------------
-static void print_id(JsonWriter *json, const char *name, uint64_t net_id)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)net_id);
-}
-
 static void print_id_name(JsonWriter *json, uint64_t net_id)
 {
     char text[JSON_NUMBER_TEXT_BYTES];
@@ -64,36 +58,14 @@ static void print_id_name(JsonWriter *json, uint64_t net_id)
     json_write_name_bytes(json, text, bytes);
 }
 
-static void print_floats(JsonWriter *json, const char *name, const float *values, uint32_t count)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    for (uint32_t i = 0; i < count; i++) {
-        json_write_f32(json, values[i]);
-    }
-    json_write_array_end(json);
-}
-
 static void print_vec3(JsonWriter *json, const char *name, Vec3 v)
 {
-    print_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
+    json_member_floats(json, name, (const float[]){v.x, v.y, v.z}, 3);
 }
 
 static void print_quat(JsonWriter *json, const char *name, Quat q)
 {
-    print_floats(json, name, (const float[]){q.x, q.y, q.z, q.w}, 4);
-}
-
-static void print_f32(JsonWriter *json, const char *name, float value)
-{
-    json_write_name(json, name);
-    json_write_f32(json, value);
-}
-
-static void print_bool(JsonWriter *json, const char *name, bool value)
-{
-    json_write_name(json, name);
-    json_write_bool(json, value);
+    json_member_floats(json, name, (const float[]){q.x, q.y, q.z, q.w}, 4);
 }
 
 static float radians(int32_t of_256)
@@ -121,8 +93,8 @@ static void print_segments(JsonWriter *json, const Motion *motion)
         print_quat(json, "rotation", segment->pose.rotation);
         print_vec3(json, "v", segment->velocity);
         print_vec3(json, "angularVelocity", segment->angular_velocity);
-        print_id(json, "fromTick", segment->tick_from);
-        print_id(json, "toTick", segment->tick_to);
+        json_member_count(json, "fromTick", segment->tick_from);
+        json_member_count(json, "toTick", segment->tick_to);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -138,12 +110,12 @@ static void print_shape(JsonWriter *json, const NetShape *shape)
     print_vec3(json, "half", shape->shape.half);
     print_vec3(json, "p", shape->rest.position);
     print_quat(json, "rotation", shape->rest.rotation);
-    print_id(json, "flags", shape->data.flags);
+    json_member_count(json, "flags", shape->data.flags);
     if (shape->data.bounce_speed != 0) {
-        print_f32(json, "bounceSpeed", shape->data.bounce_speed);
+        json_member_f32(json, "bounceSpeed", shape->data.bounce_speed);
     }
     if (shape->data.damage != 0) {
-        print_f32(json, "damage", shape->data.damage);
+        json_member_f32(json, "damage", shape->data.damage);
     }
     if (!vec3_equal(shape->data.conveyor_speed, VEC3_ZERO)) {
         print_vec3(json, "conveyorSpeed", shape->data.conveyor_speed);
@@ -175,7 +147,7 @@ static void print_value(JsonWriter *json, const NetValue *value)
         break;
     default:
         json_write_object_begin(json);
-        print_id(json, "entityId", value->entity);
+        json_member_count(json, "entityId", value->entity);
         json_write_object_end(json);
         break;
     }
@@ -208,12 +180,12 @@ static void print_attributes(JsonWriter *json, const uint8_t *bytes, size_t coun
 static void print_status(JsonWriter *json, NetKind kind, const NetState *state)
 {
     if (kind == NET_PLAYER || kind == NET_NPC) {
-        print_id(json, "health", state->health);
-        print_bool(json, "grounded", (state->flags & NET_GROUNDED) != 0);
-        print_bool(json, "climbing", (state->flags & NET_CLIMBING) != 0);
-        print_bool(json, "running", (state->flags & NET_RUNNING) != 0);
-        print_bool(json, "crouching", (state->flags & NET_CROUCHING) != 0);
-        print_bool(json, "dead", (state->flags & NET_DEAD) != 0);
+        json_member_count(json, "health", state->health);
+        json_member_bool(json, "grounded", (state->flags & NET_GROUNDED) != 0);
+        json_member_bool(json, "climbing", (state->flags & NET_CLIMBING) != 0);
+        json_member_bool(json, "running", (state->flags & NET_RUNNING) != 0);
+        json_member_bool(json, "crouching", (state->flags & NET_CROUCHING) != 0);
+        json_member_bool(json, "dead", (state->flags & NET_DEAD) != 0);
     }
 }
 
@@ -266,17 +238,17 @@ static void saw_begin(void *user, const SnapshotHeader *header)
     JsonWriter *json = &printer->json;
     printer->header = *header;
     json_write_object_begin(json);
-    print_id(json, "v", PROTOCOL_VERSION);
+    json_member_count(json, "v", PROTOCOL_VERSION);
     json_write_name(json, "kind");
     json_write_text(json, "snapshot");
-    print_id(json, "seq", header->seq);
+    json_member_count(json, "seq", header->seq);
     json_write_name(json, "payload");
     json_write_object_begin(json);
     json_write_name(json, "mode");
     json_write_text(json, header->full ? "full" : "delta");
-    print_id(json, "tick", header->tick);
-    print_id(json, "localAckSeq", header->ack_seq);
-    print_id(json, "last_processed_sequence_id", header->ack_seq);
+    json_member_count(json, "tick", header->tick);
+    json_member_count(json, "localAckSeq", header->ack_seq);
+    json_member_count(json, "last_processed_sequence_id", header->ack_seq);
     json_write_name(json, "features");
     json_write_object_begin(json);
     if (header->full) {
@@ -304,10 +276,10 @@ static void saw_enter(void *user, uint32_t slot, const MergeSlot *entity, const 
     note_structure(&printer->news[slot], entity, shape);
     open_section(printer, SECTION_ENTER);
     json_write_object_begin(json);
-    print_id(json, "entityId", entity->net_id);
+    json_member_count(json, "entityId", entity->net_id);
     json_write_name(json, "type");
     json_write_text(json, kind_name(entity->kind));
-    print_id(json, "owner", entity->owner_id);
+    json_member_count(json, "owner", entity->owner_id);
     print_status(json, entity->kind, &entity->state);
     if (shape != NULL) {
         print_shape(json, shape);
@@ -332,7 +304,7 @@ static void saw_update(void *user, uint32_t slot, const MergeSlot *entity, const
     }
     open_section(printer, SECTION_UPDATE);
     json_write_object_begin(json);
-    print_id(json, "entityId", entity->net_id);
+    json_member_count(json, "entityId", entity->net_id);
     if ((components & NET_STATUS) != 0) {
         print_status(json, entity->kind, &entity->state);
     }
@@ -504,8 +476,8 @@ static void print_curve(const Printer *printer, JsonWriter *json, const NetMotio
         p[i] = (float)at.position[i] / NET_POSITION_PER_M;
         v[i] = (float)at.velocity[i] / NET_VELOCITY_PER_MPS;
     }
-    print_floats(json, "p", p, 3);
-    print_floats(json, "v", v, 3);
+    json_member_floats(json, "p", p, 3);
+    json_member_floats(json, "v", v, 3);
 }
 
 static void print_movement(Feature *feature)
@@ -520,8 +492,8 @@ static void print_movement(Feature *feature)
         print_id_name(json, entity->net_id);
         json_write_object_begin(json);
         print_curve(printer, json, &entity->state.motion);
-        print_f32(json, "yaw", radians((int8_t)entity->state.yaw));
-        print_f32(json, "pitch", radians(entity->state.pitch));
+        json_member_f32(json, "yaw", radians((int8_t)entity->state.yaw));
+        json_member_f32(json, "pitch", radians(entity->state.pitch));
         json_write_object_end(json);
     }
 }
@@ -546,8 +518,8 @@ static void print_slots(Feature *feature, const char *name, bool entered, NetKin
             any = true;
         }
         json_write_object_begin(json);
-        print_id(json, "entityId", entity->net_id);
-        print_id(json, "owner", entity->owner_id);
+        json_member_count(json, "entityId", entity->net_id);
+        json_member_count(json, "owner", entity->owner_id);
         print(printer, json, slot);
         json_write_object_end(json);
     }
@@ -559,24 +531,24 @@ static void print_slots(Feature *feature, const char *name, bool entered, NetKin
 static void print_structure(const Printer *printer, JsonWriter *json, uint32_t slot)
 {
     const SlotNews *news = &printer->news[slot];
-    print_id(json, "piece", news->piece);
+    json_member_count(json, "piece", news->piece);
     json_write_name(json, "cell");
     json_write_array_begin(json);
     json_write_integer(json, news->cell.x);
     json_write_integer(json, news->cell.y);
     json_write_integer(json, news->cell.z);
     json_write_array_end(json);
-    print_id(json, "turn", news->turn);
-    print_id(json, "health", news->health);
+    json_member_count(json, "turn", news->turn);
+    json_member_count(json, "health", news->health);
 }
 
 static void print_projectile(const Printer *printer, JsonWriter *json, uint32_t slot)
 {
     const NetState *state = &printer->merge->slots[slot].state;
-    print_id(json, "projectileKind", state->projectile_kind);
-    print_f32(json, "radius", (float)state->projectile_radius / 128);
+    json_member_count(json, "projectileKind", state->projectile_kind);
+    json_member_f32(json, "radius", (float)state->projectile_radius / 128);
     print_curve(printer, json, &state->motion);
-    print_f32(json, "gravity", (float)state->motion.gravity / NET_GRAVITY_PER_MPS2);
+    json_member_f32(json, "gravity", (float)state->motion.gravity / NET_GRAVITY_PER_MPS2);
 }
 
 static void print_npcs(Feature *feature)

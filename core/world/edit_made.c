@@ -7,8 +7,8 @@
 // else is refused, and the world is made anew.
 #include "core/world/edit_inside.h"
 
+#include "core/base/byte_values.h"
 #include "core/place/place_entity.h"
-#include "core/wire/vec3_bytes.h"
 
 // --- which entity is which ----------------------------------------------------------------------
 
@@ -226,7 +226,7 @@ Status edit_enter_made(World *world, const Entry *entry)
 {
     PlaceScratch scratch = {.heap = world->heap};
     ByteReader reader = byte_reader(entry->bytes, entry->byte_count);
-    Pose frame = {.position = vec3_read(&reader)};
+    Pose frame = {.position = byte_read_vec3(&reader)};
     frame.rotation.x = byte_read_f32(&reader);
     frame.rotation.y = byte_read_f32(&reader);
     frame.rotation.z = byte_read_f32(&reader);

@@ -2,19 +2,13 @@
 // session.
 #include "core/world/journal.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/sha256.h"
 
 #include <string.h>
 
 static const char magic[8] = {'S', 'A', 'N', 'D', 'J', 'R', 'N', 'L'};
-
-static void write_text(ByteWriter *writer, const char *text)
-{
-    const size_t bytes = strlen(text);
-    byte_write_varint(writer, bytes);
-    byte_write_bytes(writer, text, bytes);
-}
 
 void journal_write_header(const WorldConfig *config, ByteWriter *writer)
 {
@@ -23,8 +17,8 @@ void journal_write_header(const WorldConfig *config, ByteWriter *writer)
     byte_write_bytes(writer, magic, sizeof magic);
     byte_write_varint(writer, JOURNAL_FORMAT);
     byte_write_bytes(writer, hash, sizeof hash);
-    write_text(writer, config->world_id);
-    write_text(writer, config->room_code);
+    byte_write_string(writer, config->world_id);
+    byte_write_string(writer, config->room_code);
     byte_write_u64(writer, config->epoch);
     byte_write_u64(writer, config->seed);
     byte_write_bytes(writer, config->secret, sizeof config->secret);

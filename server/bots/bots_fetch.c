@@ -3,6 +3,7 @@
 #include "server/bots/bots_fetch.h"
 
 #include "core/base/check.h"
+#include "core/base/json_member.h"
 #include "core/base/json_read.h"
 #include "core/base/sha256.h"
 
@@ -76,17 +77,6 @@ static void fetch_refused(BotsFetcher *fetcher, BotsFetched *fetched, const char
              code, message);
 }
 
-static bool copy_text(const JsonNode *root, const char *name, char *out, size_t capacity)
-{
-    const JsonNode *node = json_find(root, name);
-    if (node == NULL || node->kind != JSON_STRING || node->count >= capacity ||
-        strlen(node->text) != node->count) {
-        return false;
-    }
-    memcpy(out, node->text, node->count + 1);
-    return true;
-}
-
 // Makes a bot a tester of the place, or takes that back. False: it was refused.
 static bool change_team(BotsFetcher *fetcher, const char *guest, bool is_tester,
                         BotsFetched *fetched)
@@ -137,9 +127,9 @@ static bool ask_login(BotsFetcher *fetcher, uint32_t bot, BotsFetched *fetched)
     const bool good =
         answer.status / 100 == 2 &&
         json_parse(&config, (const char *)answer.body, answer.bytes, &root, NULL) == STATUS_OK &&
-        copy_text(root, "session_token", fetcher->tokens[bot], TOKEN_BYTES);
+        json_member_copy(root, "session_token", fetcher->tokens[bot], TOKEN_BYTES);
     const bool is_led = good && fetcher->config.owner != NULL &&
-                        copy_text(root, "client_id", fetcher->guests[bot], GUEST_BYTES) &&
+                        json_member_copy(root, "client_id", fetcher->guests[bot], GUEST_BYTES) &&
                         guest_is_plain(fetcher->guests[bot]);
     if (!good) {
         fetch_refused(fetcher, fetched, "login", &answer);
@@ -152,7 +142,7 @@ static bool ask_login(BotsFetcher *fetcher, uint32_t bot, BotsFetched *fetched)
 static void copy_key(const JsonNode *root, uint8_t out[32])
 {
     char text[65];
-    if (!copy_text(root, "signing_key", text, sizeof text) || strlen(text) != 64 ||
+    if (!json_member_copy(root, "signing_key", text, sizeof text) || strlen(text) != 64 ||
         strspn(text, "0123456789abcdef") != 64) {
         memset(out, 0, 32);
         return;
@@ -173,12 +163,12 @@ static bool take_join(BotsFetcher *fetcher, const BotsAnswer *answer, BotsFetche
         json_parse(&config, (const char *)answer->body, answer->bytes, &root, NULL) != STATUS_OK) {
         return false;
     }
-    if (fetcher->place[0] != '\0' && !copy_text(root, "world_id", fetcher->world, 65)) {
+    if (fetcher->place[0] != '\0' && !json_member_copy(root, "world_id", fetcher->world, 65)) {
         return false;
     }
     copy_key(root, fetched->signing_key);
-    return copy_text(root, "server_address", fetched->address, sizeof fetched->address) &&
-           copy_text(root, "ticket", fetched->ticket, sizeof fetched->ticket);
+    return json_member_copy(root, "server_address", fetched->address, sizeof fetched->address) &&
+           json_member_copy(root, "ticket", fetched->ticket, sizeof fetched->ticket);
 }
 
 // A server without accounts has one world, and a server that says nothing of places is asked for
@@ -200,7 +190,7 @@ static void ask_place(BotsFetcher *fetcher)
         json_parse(&config, (const char *)answer.body, answer.bytes, &root, NULL) == STATUS_OK) {
         const JsonNode *accounts = json_find(root, "accounts");
         if (accounts != NULL && accounts->kind == JSON_BOOL && accounts->boolean) {
-            (void)copy_text(root, "default_place", fetcher->place, sizeof fetcher->place);
+            (void)json_member_copy(root, "default_place", fetcher->place, sizeof fetcher->place);
         }
     }
     free(answer.body);

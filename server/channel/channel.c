@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/channel/channel.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "server/channel/printable.h"
@@ -276,18 +277,6 @@ static void write_store(const ChannelReport *report, ByteWriter *writer)
     byte_write_bytes(writer, store->value, store->value_bytes);
 }
 
-static double read_double(ByteReader *reader)
-{
-    const uint64_t bits = byte_read_u64(reader);
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    if (number - number != 0) { // infinite, or no number
-        byte_reader_fail(reader, STATUS_RANGE);
-        return 0;
-    }
-    return number;
-}
-
 static uint64_t read_request(ByteReader *reader)
 {
     const uint64_t request = byte_read_varint(reader);
@@ -311,7 +300,7 @@ static void read_store(ByteReader *reader, ChannelReport *report)
     store->ordered = byte_read_bool(reader);
     store->ascending = byte_read_bool(reader);
     store->version = byte_read_varint(reader);
-    store->number = read_double(reader);
+    store->number = byte_read_finite(reader);
     store->store.bytes = byte_read_count(reader, 64);
     store->store.data = (const char *)byte_read_bytes(reader, store->store.bytes);
     store->key.bytes = byte_read_count(reader, 128);

@@ -1,6 +1,8 @@
 // See script_table.h.
 #include "server/channel/script_table.h"
 
+#include "core/base/byte_values.h"
+#include "core/base/json_member.h"
 #include "core/base/limits.h"
 #include "server/channel/printable.h"
 
@@ -31,7 +33,7 @@ static const char *const kind_names[FAULT_KIND_COUNT] = {[FAULT_ERROR] = "error"
 
 // --- in the world -------------------------------------------------------------------------------
 
-static uint64_t microseconds(double ms)
+uint64_t script_microseconds(double ms)
 {
     return ms > 0 && ms < 1e15 ? (uint64_t)(ms * 1000) : 0;
 }
@@ -42,9 +44,9 @@ static ScriptRow row_of(const ScriptAccount *account)
                      .state = account->state,
                      .calls = account->call_count,
                      .steps = account->step_count,
-                     .time_us = microseconds(account->time_ms),
-                     .time_p99_us = microseconds(account->time_p99_ms),
-                     .compile_us = microseconds(account->compile_ms),
+                     .time_us = script_microseconds(account->time_ms),
+                     .time_p99_us = script_microseconds(account->time_p99_ms),
+                     .compile_us = script_microseconds(account->compile_ms),
                      .memory_bytes = account->memory_bytes,
                      .faults = account->fault_count,
                      .throttles = account->throttle_count,
@@ -102,13 +104,6 @@ void script_table_add_line(ScriptTable *table, const LogEvent *event)
 
 // --- bytes --------------------------------------------------------------------------------------
 
-static void write_text(ByteWriter *writer, const char *text)
-{
-    const size_t bytes = strlen(text);
-    byte_write_varint(writer, bytes);
-    byte_write_bytes(writer, text, bytes);
-}
-
 // Numbers that JSON keeps exactly; a sum that is larger stays there.
 #define NUMBER_MAX SIM_NET_ID_MAX
 
@@ -129,7 +124,7 @@ static uint64_t read_number(ByteReader *reader)
 
 static void write_row(const ScriptRow *row, ByteWriter *writer)
 {
-    write_text(writer, row->path);
+    byte_write_string(writer, row->path);
     write_number(writer, row->entity);
     byte_write_varint(writer, row->state);
 #define ROW_WRITE(field, name, help) write_number(writer, row->field);
@@ -153,9 +148,9 @@ static void write_fault(const ScriptTableFault *fault, ByteWriter *writer)
     write_number(writer, fault->tick);
     write_number(writer, fault->entity);
     byte_write_varint(writer, fault->line);
-    write_text(writer, fault->path);
-    write_text(writer, fault->file);
-    write_text(writer, fault->message);
+    byte_write_string(writer, fault->path);
+    byte_write_string(writer, fault->file);
+    byte_write_string(writer, fault->message);
 }
 
 static void read_fault(ByteReader *reader, ScriptTableFault *fault)
@@ -176,7 +171,7 @@ static void write_lines(const ScriptTable *table, ByteWriter *writer)
     for (uint32_t i = 0; i < table->line_count; i++) {
         byte_write_varint(writer, table->lines[i].level);
         write_number(writer, table->lines[i].tick);
-        write_text(writer, table->lines[i].text);
+        byte_write_string(writer, table->lines[i].text);
     }
 }
 
@@ -197,7 +192,7 @@ static void write_remotes(const ScriptTable *table, ByteWriter *writer)
     byte_write_varint(writer, table->remote_count);
     for (uint32_t i = 0; i < table->remote_count; i++) {
         const RemoteCost *row = &table->remotes[i];
-        write_text(writer, row->name);
+        byte_write_string(writer, row->name);
 #define REMOTE_WRITE(field, name, help) write_number(writer, row->field);
         REMOTE_ROW_NUMBERS(REMOTE_WRITE)
 #undef REMOTE_WRITE
@@ -223,7 +218,7 @@ static void write_clients(const ClientCosts *costs, ByteWriter *writer)
     byte_write_varint(writer, costs->row_count);
     for (uint32_t i = 0; i < costs->row_count; i++) {
         const ClientCost *row = &costs->rows[i];
-        write_text(writer, row->path);
+        byte_write_string(writer, row->path);
         write_number(writer, row->reports);
 #define CLIENT_WRITE(field, name, most, way, help) write_number(writer, row->field);
         CLIENT_COST_NUMBERS(CLIENT_WRITE)
@@ -232,9 +227,9 @@ static void write_clients(const ClientCosts *costs, ByteWriter *writer)
     byte_write_varint(writer, costs->fault_count);
     for (uint32_t i = 0; i < costs->fault_count; i++) {
         const ClientFault *fault = &costs->faults[i];
-        write_text(writer, fault->path);
+        byte_write_string(writer, fault->path);
         byte_write_varint(writer, fault->line);
-        write_text(writer, fault->message);
+        byte_write_string(writer, fault->message);
         write_number(writer, fault->count);
     }
 }
@@ -324,18 +319,6 @@ Status script_table_read(const uint8_t *bytes, size_t count, ScriptTable *out)
 
 // --- JSON ---------------------------------------------------------------------------------------
 
-static void json_number(JsonWriter *json, const char *name, uint64_t number)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)number);
-}
-
-static void json_text(JsonWriter *json, const char *name, const char *text)
-{
-    json_write_name(json, name);
-    json_write_text(json, text);
-}
-
 static void json_rows(JsonWriter *json, const char *name, const ScriptRow *rows, uint32_t count)
 {
     json_write_name(json, name);
@@ -343,13 +326,13 @@ static void json_rows(JsonWriter *json, const char *name, const ScriptRow *rows,
     for (uint32_t i = 0; i < count; i++) {
         const ScriptRow *row = &rows[i];
         json_write_object_begin(json);
-        json_text(json, "path", row->path);
+        json_member_string(json, "path", row->path);
         if (row->entity != 0) {
-            json_number(json, "entity", row->entity);
+            json_member_count(json, "entity", row->entity);
         }
-        json_text(json, "state", state_names[row->state]);
-        json_number(json, "timeMeanUs", row->calls > 0 ? row->time_us / row->calls : 0);
-#define ROW_JSON(field, member, help) json_number(json, member, row->field);
+        json_member_string(json, "state", state_names[row->state]);
+        json_member_count(json, "timeMeanUs", row->calls > 0 ? row->time_us / row->calls : 0);
+#define ROW_JSON(field, member, help) json_member_count(json, member, row->field);
         SCRIPT_ROW_NUMBERS(ROW_JSON)
 #undef ROW_JSON
         json_write_object_end(json);
@@ -365,16 +348,17 @@ static void json_faults(JsonWriter *json, const ScriptTable *table)
         const ScriptTableFault *fault = &table->faults[i];
         const uint64_t before = table->fault_count - i - 1; // those that came after it
         json_write_object_begin(json);
-        json_number(json, "number", table->fault_total > before ? table->fault_total - before : 0);
-        json_text(json, "path", fault->path);
-        json_text(json, "file", fault->file);
-        json_text(json, "kind", kind_names[fault->kind]);
-        json_number(json, "line", fault->line);
-        json_number(json, "tick", fault->tick);
+        json_member_count(json, "number",
+                          table->fault_total > before ? table->fault_total - before : 0);
+        json_member_string(json, "path", fault->path);
+        json_member_string(json, "file", fault->file);
+        json_member_string(json, "kind", kind_names[fault->kind]);
+        json_member_count(json, "line", fault->line);
+        json_member_count(json, "tick", fault->tick);
         if (fault->entity != 0) {
-            json_number(json, "entity", fault->entity);
+            json_member_count(json, "entity", fault->entity);
         }
-        json_text(json, "message", fault->message);
+        json_member_string(json, "message", fault->message);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -387,8 +371,8 @@ static void json_remotes(JsonWriter *json, const ScriptTable *table)
     for (uint32_t i = 0; i < table->remote_count; i++) {
         const RemoteCost *row = &table->remotes[i];
         json_write_object_begin(json);
-        json_text(json, "name", row->name);
-#define REMOTE_JSON(field, member, help) json_number(json, member, row->field);
+        json_member_string(json, "name", row->name);
+#define REMOTE_JSON(field, member, help) json_member_count(json, member, row->field);
         REMOTE_ROW_NUMBERS(REMOTE_JSON)
 #undef REMOTE_JSON
         json_write_object_end(json);
@@ -403,10 +387,10 @@ static void json_client_faults(JsonWriter *json, const ClientCosts *costs)
     for (uint32_t i = 0; i < costs->fault_count; i++) {
         const ClientFault *fault = &costs->faults[i];
         json_write_object_begin(json);
-        json_text(json, "path", fault->path);
-        json_number(json, "line", fault->line);
-        json_text(json, "message", fault->message);
-        json_number(json, "count", fault->count);
+        json_member_string(json, "path", fault->path);
+        json_member_count(json, "line", fault->line);
+        json_member_string(json, "message", fault->message);
+        json_member_count(json, "count", fault->count);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -419,10 +403,10 @@ static void json_lines(JsonWriter *json, const ScriptTable *table)
     for (uint32_t i = 0; i < table->line_count; i++) {
         const ScriptTableLine *line = &table->lines[i];
         json_write_object_begin(json);
-        json_number(json, "number", table->line_total - table->line_count + i + 1);
-        json_text(json, "level", log_level_name(line->level));
-        json_number(json, "tick", line->tick);
-        json_text(json, "text", line->text);
+        json_member_count(json, "number", table->line_total - table->line_count + i + 1);
+        json_member_string(json, "level", log_level_name(line->level));
+        json_member_count(json, "tick", line->tick);
+        json_member_string(json, "text", line->text);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -432,17 +416,17 @@ static void json_clients(JsonWriter *json, const ClientCosts *costs)
 {
     json_write_name(json, "clients");
     json_write_object_begin(json);
-    json_number(json, "reports", costs->reports);
-    json_number(json, "refused", costs->refused);
+    json_member_count(json, "reports", costs->reports);
+    json_member_count(json, "refused", costs->refused);
     json_write_name(json, "scripts");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < costs->row_count; i++) {
         const ClientCost *row = &costs->rows[i];
         json_write_object_begin(json);
-        json_text(json, "path", row->path);
-        json_number(json, "reports", row->reports);
-        json_number(json, "timeMeanUs", row->calls > 0 ? row->time_us / row->calls : 0);
-#define CLIENT_JSON(field, member, most, way, help) json_number(json, member, row->field);
+        json_member_string(json, "path", row->path);
+        json_member_count(json, "reports", row->reports);
+        json_member_count(json, "timeMeanUs", row->calls > 0 ? row->time_us / row->calls : 0);
+#define CLIENT_JSON(field, member, most, way, help) json_member_count(json, member, row->field);
         CLIENT_COST_NUMBERS(CLIENT_JSON)
 #undef CLIENT_JSON
         json_write_object_end(json);
@@ -456,16 +440,16 @@ void script_table_brief(const ScriptTable *table, JsonWriter *json)
 {
     const uint32_t count =
         table->script_count < SCRIPT_BRIEF_ROWS ? table->script_count : SCRIPT_BRIEF_ROWS;
-    json_number(json, "scriptCount", table->all_count);
+    json_member_count(json, "scriptCount", table->all_count);
     json_rows(json, "scripts", table->scripts, count);
-    json_number(json, "faultTotal", table->fault_total);
+    json_member_count(json, "faultTotal", table->fault_total);
     json_faults(json, table);
 }
 
 void script_table_json(const ScriptTable *table, JsonWriter *json)
 {
-    json_number(json, "tick", table->tick);
-    json_number(json, "scriptCount", table->all_count);
+    json_member_count(json, "tick", table->tick);
+    json_member_count(json, "scriptCount", table->all_count);
     json_rows(json, "scripts", table->scripts, table->script_count);
     json_rows(json, "entities", table->entities, table->entity_count);
     json_remotes(json, table);

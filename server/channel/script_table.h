@@ -90,6 +90,7 @@ typedef struct ScriptTable {
 #define SCRIPT_TABLE_BYTES (64u << 10)
 
 // The rows of the server's scripts; everything else stays as it is.
+uint64_t script_microseconds(double ms); // 0 for what is no time
 void script_table_fill(ScriptTable *table, const ScriptStats *stats, uint64_t tick);
 void script_table_add_fault(ScriptTable *table, const ScriptFault *fault);
 void script_table_add_line(ScriptTable *table, const LogEvent *event);

@@ -110,7 +110,7 @@
       "Structures that waited to be saved")                                                        \
     X(save_accounts_evicted, COUNTER, "save_accounts_evicted_total",                               \
       "Accounts forgotten to make room")                                                           \
-    X(save_askers_dropped, COUNTER, "save_askers_dropped_total",                                   \
+    X(save_waiters_dropped, COUNTER, "save_waiters_dropped_total",                                 \
       "Players not told of what is durable")                                                       \
     X(save_attributes_refused, COUNTER, "save_attributes_refused_total",                           \
       "Attributes that were not stored")                                                           \

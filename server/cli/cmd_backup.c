@@ -29,16 +29,6 @@ static bool is_cancelled(void)
     return atomic_load(&cancelled);
 }
 
-// A command that is stopped removes what it began.
-static void take_signals(void)
-{
-    const struct sigaction action = {.sa_handler = cancel, .sa_flags = SA_RESTART};
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        (void)sigaction(numbers[i], &action, NULL);
-    }
-}
-
 // A running host comes first, for the processor and for the disk.
 static void give_way(void)
 {
@@ -137,7 +127,7 @@ int cmd_backup(int argc, char **argv)
     }
     BackupFacts facts;
     char reason[BACKUP_REASON_BYTES] = "";
-    take_signals();
+    command_on_signals(cancel);
     give_way();
     if (backup_write(options.data, options.file, SANDLOT_VERSION, is_cancelled, &facts, reason) !=
         STATUS_OK) {
@@ -162,7 +152,7 @@ int cmd_restore(int argc, char **argv)
     }
     BackupFacts facts;
     char reason[BACKUP_REASON_BYTES] = "", quoted[BACKUP_PATH_BYTES];
-    take_signals();
+    command_on_signals(cancel);
     if (backup_restore(options.file, options.data, options.deletions, is_cancelled, &facts,
                        reason) != STATUS_OK) {
         return command_fail("restore", false, EXIT_FAILED, reason);

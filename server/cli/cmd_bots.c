@@ -1,5 +1,6 @@
 // `sandlot bots`: many simulated players in one process, and their measurements.
 #define _GNU_SOURCE
+#include "core/base/json_member.h"
 #include "server/bots/bots.h"
 #include "server/bots/rune_store.h"
 #include "server/cli/command.h"
@@ -168,7 +169,7 @@ static void write_outcome(JsonWriter *json, const void *what)
     const BotsReport *report = outcome->report;
     Figure figures[FIGURES_MAX];
     const uint32_t count = list_figures(report, figures);
-    command_json_bool(json, "ok", outcome->reason[0] == '\0');
+    json_member_bool(json, "ok", outcome->reason[0] == '\0');
     command_json_text(json, "reason", outcome->reason);
     command_json_text(json, "behaviour", bots_behaviour_name(outcome->options->bots.behaviour));
     for (uint32_t i = 0; i < count; i++) {
@@ -179,11 +180,11 @@ static void write_outcome(JsonWriter *json, const void *what)
             json_write_number(json, figures[i].value);
         }
     }
-    command_json_bool(json, "starved", report->starved);
+    json_member_bool(json, "starved", report->starved);
     json_write_name(json, "reasons");
     json_write_object_begin(json);
     for (uint32_t i = 0; i < report->reason_count; i++) {
-        command_json_number(json, report->reasons[i].text, report->reasons[i].count);
+        json_member_count(json, report->reasons[i].text, report->reasons[i].count);
     }
     json_write_object_end(json);
 }

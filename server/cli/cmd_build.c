@@ -1,6 +1,7 @@
 // `sandlot build`: compiles souls into signed runes. The result is one line on standard output;
 // errors, warnings and progress are on standard error (build_show.h).
 #define _GNU_SOURCE
+#include "core/base/json_member.h"
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
 #include "server/build/pipeline/build.h"
@@ -95,11 +96,11 @@ static void write_scripts(JsonWriter *json, const BuildResult *result)
         command_json_text(json, "language", soul_language_ending(rune->language) + 1);
         command_json_text(json, "service", soul_service_name(rune->service));
         command_json_text(json, "run_context", soul_context_name(rune->context));
-        command_json_bool(json, "replicate", rune->replicate);
-        command_json_bool(json, "cached", rune->was_cached);
+        json_member_bool(json, "replicate", rune->replicate);
+        json_member_bool(json, "cached", rune->was_cached);
         command_json_hash(json, "rune_hash", rune->hash);
         command_json_hash(json, "code_hash", rune->code_hash);
-        command_json_number(json, "size_bytes", rune->count);
+        json_member_count(json, "size_bytes", rune->count);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -109,9 +110,9 @@ static void write_assets(JsonWriter *json, const BuildResult *result)
 {
     json_write_name(json, "assets");
     json_write_object_begin(json);
-    command_json_number(json, "count", result->asset_count);
-    command_json_number(json, "read", result->asset_read_count);
-    command_json_number(json, "checked", result->asset_checked_count);
+    json_member_count(json, "count", result->asset_count);
+    json_member_count(json, "read", result->asset_read_count);
+    json_member_count(json, "checked", result->asset_checked_count);
     json_write_object_end(json);
 }
 
@@ -119,13 +120,13 @@ static void write_outcome(JsonWriter *json, const void *what)
 {
     const Outcome *outcome = what;
     const BuildResult *result = outcome->result;
-    command_json_bool(json, "ok", outcome->status == STATUS_OK);
+    json_member_bool(json, "ok", outcome->status == STATUS_OK);
     command_json_text(json, "reason", outcome->reason);
-    command_json_number(json, "version", result->version);
-    command_json_bool(json, "unchanged", result->unchanged);
-    command_json_number(json, "compiled", result->compiled_count);
-    command_json_number(json, "cached", result->cached_count);
-    command_json_number(json, "took_ms", result->took_ms);
+    json_member_count(json, "version", result->version);
+    json_member_bool(json, "unchanged", result->unchanged);
+    json_member_count(json, "compiled", result->compiled_count);
+    json_member_count(json, "cached", result->cached_count);
+    json_member_count(json, "took_ms", result->took_ms);
     command_json_diagnostics(json, &result->diagnostics);
     write_scripts(json, result);
     write_assets(json, result);

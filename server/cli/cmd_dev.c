@@ -25,7 +25,7 @@ static void print_usage(FILE *out)
         "running world goes on with the new ones: what changed and what requires it starts again,\n"
         "with onReload(old). If anything else changed, the world starts again with all that is\n"
         "stored, and players come back by themselves. A place with errors changes nothing, and\n"
-        "scripts that fail on the server at once are replaced by those of before. Errors, faults\n"
+        "scripts that fail on the server at once are replaced by the earlier ones. Errors, faults\n"
         "of server scripts and what the dearest scripts cost are printed as they come.\n"
         "Ctrl-C saves, tells the players, and ends within 5 s.\n"
         "Exit codes: 0 stopped on request, 1 could not start or continue, 2 invalid arguments.\n");

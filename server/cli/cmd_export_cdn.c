@@ -9,6 +9,7 @@
 // Everything is named by its hash, so builds share a folder, and a file that is there is not
 // written again. Nothing that is not replicated has a file, or is named in the index.
 #define _GNU_SOURCE
+#include "core/base/json_member.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/base/diagnostic.h"
@@ -215,9 +216,9 @@ static void print_index(const Export *export, JsonWriter *json)
     const BuildResult *built = &export->built;
     char name[HASH_DIGITS + 1];
     json_write_object_begin(json);
-    command_json_number(json, "format", 1);
-    command_json_number(json, "version", built->version);
-    command_json_number(json, "packing", built->packing);
+    json_member_count(json, "format", 1);
+    json_member_count(json, "version", built->version);
+    json_member_count(json, "packing", built->packing);
     command_json_hash(json, "scene", export->scene);
     command_json_hash(json, "set", export->set.hash);
     command_json_hash(json, "manifest", built->client_rows_hash);
@@ -287,10 +288,10 @@ static bool build(Export *export)
 static void write_outcome(JsonWriter *json, const void *what)
 {
     const Export *export = what;
-    command_json_bool(json, "ok", true);
-    command_json_number(json, "files", export->written + export->kept);
-    command_json_number(json, "written", export->written);
-    command_json_number(json, "bytes", export->bytes);
+    json_member_bool(json, "ok", true);
+    json_member_count(json, "files", export->written + export->kept);
+    json_member_count(json, "written", export->written);
+    json_member_count(json, "bytes", export->bytes);
 }
 
 static int run(Export *export)

@@ -24,16 +24,6 @@ static void cancel(int number)
     atomic_store(&is_cancelled, true);
 }
 
-// A place that is only half written would block the next attempt.
-static void take_signals(void)
-{
-    const struct sigaction action = {.sa_handler = cancel, .sa_flags = SA_RESTART};
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        (void)sigaction(numbers[i], &action, NULL);
-    }
-}
-
 static void print_usage(FILE *out)
 {
     fprintf(out,
@@ -164,7 +154,7 @@ int cmd_new(int argc, char **argv)
         return no_template(options.name);
     }
     if (!options.types) {
-        take_signals();
+        command_on_signals(cancel);
     }
     return run(&options);
 }

@@ -1,6 +1,7 @@
 // `sandlot pack`, `unpack` and `inspect`: pack a place into one file, unpack it, list its contents.
 // A stranger's package is safe to inspect: the jailed worker reads everything in it.
 #define _GNU_SOURCE
+#include "core/base/json_member.h"
 #include "server/build/ask/ask_contexts.h"
 #include "server/build/package/package.h"
 #include "server/cli/command.h"
@@ -321,13 +322,13 @@ typedef struct Packed {
 static void write_packed(JsonWriter *json, const void *what)
 {
     const Packed *packed = what;
-    command_json_bool(json, "ok", true);
+    json_member_bool(json, "ok", true);
     command_json_text(json, "file", packed->path);
     command_json_hash(json, "sha256", packed->hash);
-    command_json_number(json, "bytes", packed->zip->bytes);
-    command_json_number(json, "unpackedBytes", packed->info->folder.bytes);
-    command_json_number(json, "files", packed->info->folder.file_count);
-    command_json_number(json, "warnings", packed->warning_count);
+    json_member_count(json, "bytes", packed->zip->bytes);
+    json_member_count(json, "unpackedBytes", packed->info->folder.bytes);
+    json_member_count(json, "files", packed->info->folder.file_count);
+    json_member_count(json, "warnings", packed->warning_count);
 }
 
 static bool print_packed(const Session *session, const char *path, const Buffer *zip,

@@ -1,6 +1,7 @@
 // `sandlot publish`: builds a place here first, so that mistakes are found before anything is sent,
 // packs it, uploads it, and waits until the server has built it too.
 #define _GNU_SOURCE
+#include "core/base/json_member.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/package/package.h"
@@ -396,7 +397,7 @@ static void write_end(JsonWriter *json, const void *what)
     const Publish *publish = what;
     char link[LINK_BYTES];
     link_of(publish, link);
-    command_json_bool(json, "ok", true);
+    json_member_bool(json, "ok", true);
     command_json_text(json, "place_id", publish->place_id);
     command_json_text(json, "revision_id", publish->revision_id);
     command_json_text(json, "job_id", publish->job_id);
@@ -413,12 +414,12 @@ static void write_end(JsonWriter *json, const void *what)
     }
     json_write_array_end(json);
     command_json_text(json, "url", link);
-    command_json_number(json, "bytes", publish->packed_bytes);
-    command_json_number(json, "build_ms", publish->build_ms);
-    command_json_number(json, "pack_ms", publish->pack_ms);
-    command_json_number(json, "upload_ms", publish->upload_ms);
-    command_json_number(json, "server_ms", publish->server_ms);
-    command_json_number(json, "took_ms", ms_since(publish->begin_ns));
+    json_member_count(json, "bytes", publish->packed_bytes);
+    json_member_count(json, "build_ms", publish->build_ms);
+    json_member_count(json, "pack_ms", publish->pack_ms);
+    json_member_count(json, "upload_ms", publish->upload_ms);
+    json_member_count(json, "server_ms", publish->server_ms);
+    json_member_count(json, "took_ms", ms_since(publish->begin_ns));
 }
 
 static int print_end(Publish *publish)

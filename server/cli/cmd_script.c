@@ -1,6 +1,7 @@
 // `sandlot script`: runs one script in a small real world, and prints the reference of the API. The
 // script may come from a stranger. So this process reads the file as bytes, has TypeScript compiled
 // by the jailed processes that a build uses, and enters the jail before it parses anything.
+#include "core/base/json_member.h"
 #include "core/script/api/api_reference.h"
 #include "core/script/check/check.h"
 #include "core/script/luau/luau.h"
@@ -148,13 +149,13 @@ static void write_log(JsonWriter *json, const Run *run)
     json_write_array_begin(json);
     for (uint32_t i = 0; i < run->line_count; i++) {
         json_write_object_begin(json);
-        command_json_number(json, "tick", run->lines[i].tick);
+        json_member_count(json, "tick", run->lines[i].tick);
         command_json_text(json, "level", log_level_name(run->lines[i].level));
         command_json_text(json, "text", run->lines[i].text);
         json_write_object_end(json);
     }
     json_write_array_end(json);
-    command_json_number(json, "logDropped", run->dropped_count);
+    json_member_count(json, "logDropped", run->dropped_count);
 }
 
 static void write_faults(JsonWriter *json, const Run *run)
@@ -166,7 +167,7 @@ static void write_faults(JsonWriter *json, const Run *run)
         json_write_object_begin(json);
         command_json_text(json, "kind", kind_names[fault->kind]);
         command_json_text(json, "path", fault->path);
-        command_json_number(json, "line", fault->line);
+        json_member_count(json, "line", fault->line);
         command_json_text(json, "message", fault->message);
         command_json_text(json, "traceback", fault->traceback);
         json_write_object_end(json);
@@ -179,7 +180,7 @@ static void write_outcome(JsonWriter *json, const void *what)
     const Outcome *outcome = what;
     const Run *run = outcome->run;
     const bool is_compiled = outcome->compile_error[0] == '\0';
-    command_json_bool(json, "ok", is_compiled && run->fault_count == 0);
+    json_member_bool(json, "ok", is_compiled && run->fault_count == 0);
     command_json_text(json, "reason",
                       is_compiled && run->fault_count > 0 ? run->faults[0].message
                                                           : outcome->compile_error);
@@ -193,11 +194,11 @@ static void write_outcome(JsonWriter *json, const void *what)
     write_faults(json, run);
     json_write_name(json, "cost");
     json_write_object_begin(json);
-    command_json_number(json, "ticks", run->options.ticks);
-    command_json_number(json, "steps", outcome->stats->step_count);
+    json_member_count(json, "ticks", run->options.ticks);
+    json_member_count(json, "steps", outcome->stats->step_count);
     json_write_name(json, "execMs");
     json_write_number(json, outcome->stats->exec_ms);
-    command_json_number(json, "memoryPeakBytes", outcome->stats->memory.peak_bytes);
+    json_member_count(json, "memoryPeakBytes", outcome->stats->memory.peak_bytes);
     json_write_object_end(json);
 }
 

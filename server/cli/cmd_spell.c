@@ -23,10 +23,10 @@ static void print_usage(FILE *out)
     fprintf(
         out,
         "usage: sandlot spell list DIR             the spells that a place uses, and updates\n"
-        "       sandlot spell fetch DIR            brings what place.json names; what was taken\n"
-        "                                          before stays as it is\n"
-        "       sandlot spell update DIR NAME ...  takes what the channel names now; --all: of "
-        "all\n"
+        "       sandlot spell fetch DIR            fetches the spells that place.json names and\n"
+        "                                          the lock does not have yet\n"
+        "       sandlot spell update DIR NAME ...  updates spells to the revisions of their\n"
+        "                                          channels; --all: all of them\n"
         "       sandlot spell publish PATH         makes a revision of a spell from a Lua file, "
         "or\n"
         "                                          from a folder: NAME.lua and its other "
@@ -35,7 +35,8 @@ static void print_usage(FILE *out)
         "  --channel NAME   of publish: live (the default), beta or none\n" TOOL_HELP
         "\nA place names spells in place.json: \"spells\": {\"fire\": \"live\"}, and scripts use "
         "them as\n"
-        "require(\"@fire\") or require(\"@fire/part\"). What was taken stands in " SPELL_LOCK ";\n"
+        "require(\"@fire\") or require(\"@fire/part\"). The revisions in use are in\n" SPELL_LOCK
+        "; "
         "modules are kept by hash in ~/.cache/sandlot/spells, so that a place whose lock names "
         "them is\n"
         "fetched and built without a server. Exit codes: 0 done, 1 failed, 2 invalid arguments.\n");

@@ -20,8 +20,8 @@ static void print_usage(FILE *out)
         "       sandlot top [options] WORLD    show its dearest scripts and loudest remotes\n\n"
         "  --once         show it once\n"
         "  --every S      draw it again every S seconds, 1 to 60 (default: 2)\n" TOOL_HELP
-        "\nOf several hosts on one database all are listed; worlds of a host that is silent are\n"
-        "not. TICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
+        "\nAll hosts on one database are listed, but not the worlds of a host that does not\n"
+        "answer. TICK P99 is how late 99 of 100 ticks of the last second began at most; WORK is\n"
         "the longest tick of that second. For operators; in development for everybody on\n"
         "the server's own machine. What scripts cost is also for the owner and the editors of\n"
         "the place. MEAN and P99 are of one call, LOAD is compiling and loading; what clients\n"

@@ -10,6 +10,7 @@
 #include "server/sys/program.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,4 +265,13 @@ bool command_find_page(const char *command, const char **web, char found[COMMAND
                      "build the page in build/web",
                      command, *web);
     return false;
+}
+
+void command_on_signals(void (*handler)(int))
+{
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        (void)sigaction(numbers[i], &action, NULL);
+    }
 }

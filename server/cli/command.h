@@ -52,6 +52,9 @@ int command_end_options(int argc, char **argv);
 // be at least 16; a word that is too long is cut off.
 void command_quote(const char *word, char *out, size_t bytes);
 
+// From now on SIGINT, SIGTERM and SIGHUP call this.
+void command_on_signals(void (*handler)(int));
+
 // The reason without the leading "name: ", for messages that print the name themselves.
 const char *command_reason(const char *reason, const char *name);
 

@@ -1,6 +1,7 @@
 // See command_json.h.
 #include "server/cli/command_json.h"
 
+#include "core/base/json_member.h"
 #include "core/base/utf8.h"
 #include "server/cli/command.h"
 
@@ -24,18 +25,6 @@ void command_json_text(JsonWriter *json, const char *name, const char *text)
     free(clean);
 }
 
-void command_json_number(JsonWriter *json, const char *name, uint64_t value)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)value);
-}
-
-void command_json_bool(JsonWriter *json, const char *name, bool value)
-{
-    json_write_name(json, name);
-    json_write_bool(json, value);
-}
-
 void command_json_hash(JsonWriter *json, const char *name, const uint8_t hash[SHA256_BYTES])
 {
     char hex[2 * SHA256_BYTES + 1];
@@ -52,15 +41,15 @@ void command_json_diagnostics(JsonWriter *json, const DiagnosticList *list)
         json_write_object_begin(json);
         command_json_text(json, "level", item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
         command_json_text(json, "file", item->file);
-        command_json_number(json, "line", item->line);
-        command_json_number(json, "column", item->column);
+        json_member_count(json, "line", item->line);
+        json_member_count(json, "column", item->column);
         command_json_text(json, "code", item->code);
         command_json_text(json, "message", item->message);
         json_write_object_end(json);
     }
     json_write_array_end(json);
-    command_json_number(json, "errors", list->error_count);
-    command_json_number(json, "warnings", list->warning_count);
+    json_member_count(json, "errors", list->error_count);
+    json_member_count(json, "warnings", list->warning_count);
 }
 
 static Status write_object(CommandJsonWrite write, const void *what, ByteWriter *out)

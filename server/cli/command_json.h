@@ -8,8 +8,6 @@
 
 // Members of an object.
 void command_json_text(JsonWriter *json, const char *name, const char *text);
-void command_json_number(JsonWriter *json, const char *name, uint64_t value);
-void command_json_bool(JsonWriter *json, const char *name, bool value);
 void command_json_hash(JsonWriter *json, const char *name, const uint8_t hash[SHA256_BYTES]);
 // `diagnostics`, and the numbers of `errors` and `warnings`.
 void command_json_diagnostics(JsonWriter *json, const DiagnosticList *list);

@@ -1,6 +1,7 @@
 // See package_show.h.
 #include "server/cli/package_show.h"
 
+#include "core/base/json_member.h"
 #include "server/cli/command_json.h"
 
 #include <string.h>
@@ -102,16 +103,16 @@ void package_show_table(const PackageShown *shown, FILE *out)
 static void put_asset(JsonWriter *json, const AssetInfo *asset)
 {
     if (asset->width > 0) {
-        command_json_number(json, "width", asset->width);
-        command_json_number(json, "height", asset->height);
+        json_member_count(json, "width", asset->width);
+        json_member_count(json, "height", asset->height);
     }
     if (asset->rate > 0) {
-        command_json_number(json, "sampleRate", asset->rate);
-        command_json_number(json, "channels", asset->channel_count);
-        command_json_number(json, "durationMs", asset->duration_ms);
+        json_member_count(json, "sampleRate", asset->rate);
+        json_member_count(json, "channels", asset->channel_count);
+        json_member_count(json, "durationMs", asset->duration_ms);
     }
     if (asset->kind == KIND_GLB || asset->kind == KIND_GLTF) {
-        command_json_number(json, "triangles", asset->triangle_count);
+        json_member_count(json, "triangles", asset->triangle_count);
     }
 }
 
@@ -123,13 +124,13 @@ static void put_file(JsonWriter *json, const PackageShown *shown, uint32_t i)
     json_write_object_begin(json);
     command_json_text(json, "path", path);
     command_json_text(json, "kind", package_kind_name(file->kind));
-    command_json_number(json, "bytes", file->bytes);
-    command_json_number(json, "packedBytes", file->packed_bytes);
+    json_member_count(json, "bytes", file->bytes);
+    json_member_count(json, "packedBytes", file->packed_bytes);
     command_json_hash(json, "sha256", file->hash);
-    command_json_bool(json, "asset", package_kind_is_asset(file->kind));
+    json_member_bool(json, "asset", package_kind_is_asset(file->kind));
     if (soul != NULL) {
         command_json_text(json, "context", soul_context_name(soul->context));
-        command_json_bool(json, "sentToPlayers", soul->replicate);
+        json_member_bool(json, "sentToPlayers", soul->replicate);
     }
     put_asset(json, &file->asset);
     json_write_object_end(json);
@@ -138,12 +139,12 @@ static void put_file(JsonWriter *json, const PackageShown *shown, uint32_t i)
 static void write_shown(JsonWriter *json, const void *what)
 {
     const PackageShown *shown = what;
-    command_json_bool(json, "ok", true);
+    json_member_bool(json, "ok", true);
     command_json_text(json, "format", format_name(shown));
     command_json_text(json, "name", shown->info->name);
-    command_json_number(json, "bytes", shown->info->folder.bytes);
-    command_json_number(json, "packedBytes", shown->archive_bytes);
-    command_json_number(json, "thumbnailBytes", shown->info->thumbnail_bytes);
+    json_member_count(json, "bytes", shown->info->folder.bytes);
+    json_member_count(json, "packedBytes", shown->archive_bytes);
+    json_member_count(json, "thumbnailBytes", shown->info->thumbnail_bytes);
     json_write_name(json, "files");
     json_write_array_begin(json);
     for (uint32_t i = 0; i < shown->info->folder.file_count; i++) {

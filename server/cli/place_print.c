@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include "server/cli/place_print.h"
 
+#include "core/base/json_member.h"
 #include "server/build/base/diagnostic.h"
 #include "server/cli/command_json.h"
 #include "server/cli/package_show.h"
+#include "server/cli/tool.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,12 +22,6 @@ uint32_t place_revision_number(const char *id)
 static const char *or_dash(const char *text)
 {
     return text[0] != '\0' ? text : "-";
-}
-
-static bool is_true(const JsonNode *object, const char *name)
-{
-    const JsonNode *node = json_find(object, name);
-    return node != NULL && node->kind == JSON_BOOL && node->boolean;
 }
 
 // The texts of an array, with a space between them; "-": none.
@@ -45,8 +41,8 @@ static void join(const JsonNode *object, const char *name, char *out, size_t byt
 static const char *state_of(const JsonNode *place)
 {
     return tool_text(place, "trashed_at")[0] != '\0' ? "in the trash"
-           : is_true(place, "removed")               ? "removed"
-           : is_true(place, "waits_for_approval")    ? "waiting"
+           : tool_flag(place, "removed")             ? "removed"
+           : tool_flag(place, "waits_for_approval")  ? "waiting"
                                                      : tool_text(place, "visibility");
 }
 
@@ -116,7 +112,7 @@ void place_print_page(const JsonNode *place)
     diagnostic_print(stdout, "title         %s", tool_text(place, "title"));
     diagnostic_print(stdout, "creator       %s", or_dash(tool_text(creator, "username")));
     diagnostic_print(stdout, "visibility    %s", tool_text(place, "visibility"));
-    diagnostic_print(stdout, "source        %s", is_true(place, "open") ? "open" : "closed");
+    diagnostic_print(stdout, "source        %s", tool_flag(place, "open") ? "open" : "closed");
     if (strcmp(state_of(place), tool_text(place, "visibility")) != 0) {
         diagnostic_print(stdout, "state         %s", state_of(place));
     }
@@ -143,8 +139,8 @@ void place_print_revision(const JsonNode *revision)
     package_show_bytes((uint64_t)tool_number(revision, "bytes"), bytes);
     diagnostic_print(stdout, "%-5s  %-8s  %-4s  %-4s  %s  %-12s  %9s  %s%s%s",
                      tool_text(revision, "revision_id"), tool_text(revision, "state"),
-                     is_true(revision, "live") ? "live" : "",
-                     is_true(revision, "beta") ? "beta" : "", tool_text(revision, "created_at"),
+                     tool_flag(revision, "live") ? "live" : "",
+                     tool_flag(revision, "beta") ? "beta" : "", tool_text(revision, "created_at"),
                      or_dash(tool_text(revision, "maker")), bytes, tool_text(revision, "notes"),
                      reason[0] != '\0' ? ": " : "", reason);
 }
@@ -155,7 +151,7 @@ void place_print_channel(const JsonNode *root)
     diagnostic_print(stdout, "%s of %s is %s now; it was %s", tool_text(root, "channel"),
                      tool_text(root, "place_id"), now[0] != '\0' ? now : "nothing",
                      before[0] != '\0' ? before : "nothing");
-    if (is_true(root, "waits_for_approval")) {
+    if (tool_flag(root, "waits_for_approval")) {
         printf("it is listed when an operator has approved it\n");
     }
 }
@@ -222,7 +218,7 @@ void place_print_person(const JsonNode *person)
 void place_print_given(const JsonNode *root)
 {
     diagnostic_print(stdout,
-                     is_true(root, "given")
+                     tool_flag(root, "given")
                          ? "%s is given"
                          : "%s is offered; it is theirs when they accept it: sandlot place "
                            "accept",
@@ -267,7 +263,7 @@ void place_print_quota(const JsonNode *root)
         package_show_bytes((uint64_t)tool_number(one, "datastore_bytes"), most);
         diagnostic_print(stdout, "%-32s  %9s  DataStores %.0f keys, %9s%s",
                          tool_text(one, "place_id"), used, tool_number(one, "datastore_keys"), most,
-                         is_true(one, "trashed") ? "  in the trash" : "");
+                         tool_flag(one, "trashed") ? "  in the trash" : "");
     }
 }
 
@@ -296,10 +292,10 @@ typedef struct Download {
 static void write_download(JsonWriter *json, const void *what)
 {
     const Download *download = what;
-    command_json_bool(json, "ok", true);
+    json_member_bool(json, "ok", true);
     command_json_text(json, "place_id", download->place_id);
     command_json_text(json, "file", download->file);
-    command_json_number(json, "bytes", download->bytes);
+    json_member_count(json, "bytes", download->bytes);
 }
 
 void place_print_download(const Tool *client, const char *place_id, const char *file, size_t bytes)

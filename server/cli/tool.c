@@ -39,13 +39,6 @@ static size_t take_body(char *data, size_t one, size_t bytes, void *user)
     return body->status == STATUS_OK ? bytes : 0;
 }
 
-static bool add_header(struct curl_slist **list, const char *line)
-{
-    struct curl_slist *more = curl_lib.curl_slist_append(*list, line);
-    *list = more != NULL ? more : *list;
-    return more != NULL;
-}
-
 typedef struct Question {
     const char *method, *path;
     const void *body; // NULL: none
@@ -60,10 +53,10 @@ static bool make_headers(const Tool *client, bool is_upload, struct curl_slist *
 {
     char line[TOOL_TOKEN_BYTES + 64];
     snprintf(line, sizeof line, "Authorization: Bearer %s", client->token);
-    const bool is_made = add_header(list, is_upload ? "Content-Type: application/octet-stream"
-                                                    : "Content-Type: application/json") &&
-                         add_header(list, "Expect:") &&
-                         (client->token[0] == '\0' || add_header(list, line));
+    const bool is_made = curl_add_header(list, is_upload ? "Content-Type: application/octet-stream"
+                                                         : "Content-Type: application/json") &&
+                         curl_add_header(list, "Expect:") &&
+                         (client->token[0] == '\0' || curl_add_header(list, line));
     explicit_bzero(line, sizeof line);
     return is_made;
 }

@@ -292,9 +292,6 @@ void host_auth_again(Host *host, const char *world_id, uint64_t life, uint64_t c
                      const char *token, size_t bytes);
 // The tickets that the account has for that world or place ("": for all) are good no more.
 void host_end_tickets(Host *host, uint64_t account, const char *where);
-// Until then the account's chat is refused; 0: it may chat again.
-uint32_t host_mute(Host *host, uint64_t account, const char *world, uint64_t until_unix_ms,
-                   const char *reason);
 // The world process of that life (host_world_life) closes the socket with that number.
 void host_close_socket(Host *host, uint64_t life, uint64_t number);
 uint32_t host_announce(Host *host, const char *world, const char *text);

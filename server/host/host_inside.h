@@ -105,7 +105,6 @@ struct HostWorld {
     // NULL: not here. While it has a process, the one that it began with, or whose scripts it has
     // taken over since; else the one that it will start with. A reference: hosted_set_place.
     HostPlace *place;
-    void *user;
     HostWorldState state;
     uint64_t state_ns;    // since when
     uint64_t deadline_ns; // of the state; 0: none

@@ -114,15 +114,6 @@ uint32_t host_kick_from_place(Host *host, uint64_t account, const char *place_id
     return told;
 }
 
-uint32_t host_mute(Host *host, uint64_t account, const char *where, uint64_t until_unix_ms,
-                   const char *reason)
-{
-    char clean[HOST_REASON_BYTES], text[HOST_REASON_BYTES + 96];
-    clean_reason(reason, clean);
-    write_mute(account, until_unix_ms, clean, text, sizeof text);
-    return send_orders(host, where, "mute", text);
-}
-
 void host_close_socket(Host *host, uint64_t life, uint64_t number)
 {
     uint8_t bytes[sizeof number];

@@ -69,16 +69,6 @@ HostWorldView host_world_view(const HostWorld *world)
         .stats = &world->stats};
 }
 
-void *host_world_user(const HostWorld *world)
-{
-    return world->user;
-}
-
-void host_world_set_user(HostWorld *world, void *user)
-{
-    world->user = user;
-}
-
 void host_world_set_other_place(HostWorld *world)
 {
     world->other_place = true;

@@ -48,8 +48,6 @@ typedef struct HostWorldView {
 HostWorldView host_world_view(const HostWorld *world);
 bool host_world_is_ready(const HostWorld *world);
 
-void *host_world_user(const HostWorld *world); // what the owner keeps with it
-void host_world_set_user(HostWorld *world, void *user);
 uint64_t host_world_life(const HostWorld *world);  // a number for its process, never reused, not 0
 HostLink *host_world_link(const HostWorld *world); // NULL: no process
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/host/ticket.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
@@ -35,14 +36,6 @@ static void read_ticket_text(ByteReader *reader, char out[65])
     }
     memcpy(out, text, bytes);
     out[bytes] = '\0';
-}
-
-static void read_fixed(ByteReader *reader, uint8_t *out, size_t count)
-{
-    const uint8_t *bytes = byte_read_bytes(reader, count);
-    if (bytes != NULL) {
-        memcpy(out, bytes, count);
-    }
 }
 
 Status ticket_write(const SigningKey *key, const Ticket *ticket, char *text, size_t capacity)
@@ -86,10 +79,10 @@ static Status read_signed(const uint8_t *public_half, const uint8_t *bytes, size
     read_ticket_text(&reader, ticket.name);
     read_ticket_text(&reader, ticket.world_id);
     ticket.epoch = byte_read_u64(&reader);
-    read_fixed(&reader, ticket.boot, sizeof ticket.boot);
+    byte_read_exact(&reader, ticket.boot, sizeof ticket.boot);
     ticket.expires_unix_ms = byte_read_u64(&reader);
-    read_fixed(&reader, ticket.nonce, sizeof ticket.nonce);
-    read_fixed(&reader, signer, sizeof signer);
+    byte_read_exact(&reader, ticket.nonce, sizeof ticket.nonce);
+    byte_read_exact(&reader, signer, sizeof signer);
     if (byte_reader_finish(&reader) != STATUS_OK || format != TICKET_FORMAT ||
         (ticket.flags & ~(uint32_t)TICKET_FLAGS_ALL) != 0 || ticket.account == 0) {
         return STATUS_MALFORMED;

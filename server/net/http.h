@@ -205,13 +205,10 @@ HttpStats http_stats(HttpServer *server);
 uint64_t http_answer_count(const HttpServer *server, uint32_t route, uint32_t class);
 
 void *http_user(const HttpRequest *request); // of the config
-// What the client gets as X-Request-Id, to find the request in the log.
-const char *http_request_id(const HttpRequest *request);
 // Which request this thread is busy with, for whoever logs something: its id, or "". Handlers have
 // that said for them; who answers later, on a thread of its own, says it (NULL: with none).
 const char *http_thread_request_id(void);
 void http_thread_serves(const HttpRequest *request);
-HttpServer *http_server(const HttpRequest *request);
 const HttpRoute *http_route(const HttpRequest *request);               // of a handler's request
 const char *http_path_part(const HttpRequest *request, uint32_t star); // NULL: none
 const char *http_query(const HttpRequest *request, const char *name);

@@ -15,11 +15,6 @@ void *http_user(const HttpRequest *request)
     return request->server->config.user;
 }
 
-HttpServer *http_server(const HttpRequest *request)
-{
-    return request->server;
-}
-
 const HttpRoute *http_route(const HttpRequest *request)
 {
     return request->route;
@@ -293,11 +288,6 @@ void http_thread_serves(const HttpRequest *request)
     static const char none[HTTP_REQUEST_ID_BYTES];
     memcpy(thread_request_id, request != NULL ? request->request_id : none,
            sizeof thread_request_id);
-}
-
-const char *http_request_id(const HttpRequest *request)
-{
-    return request->request_id;
 }
 
 void http_fail(HttpRequest *request, HttpResponse *response, uint32_t status, const char *code,

@@ -5,11 +5,6 @@
 
 #define FAULT_REPORTS_PER_SECOND 4 // a script that fails in every tick fills no channel
 
-static uint64_t microseconds(double ms)
-{
-    return ms > 0 && ms < 1e15 ? (uint64_t)(ms * 1000) : 0;
-}
-
 static void fill_stats(HostStats *out, const ScriptStats *stats)
 {
     out->script_count = stats->script_count;
@@ -20,8 +15,8 @@ static void fill_stats(HostStats *out, const ScriptStats *stats)
     out->script_memory_bytes = stats->memory.used_bytes;
     out->script_calls = stats->call_count;
     out->script_steps = stats->step_count;
-    out->script_time_us = microseconds(stats->time_ms);
-    out->script_compile_us = microseconds(stats->compile_ms);
+    out->script_time_us = script_microseconds(stats->time_ms);
+    out->script_compile_us = script_microseconds(stats->compile_ms);
     out->script_faults = stats->fault_count;
     out->script_faults_dropped = stats->faults_dropped;
     out->script_throttles = stats->throttle_count;

@@ -505,7 +505,7 @@ static void fill_counters(HostStats *out, const WorldCounters *counters)
     out->save_structures_unfit = counters->saves.structures_unfit;
     out->save_structures_waiting = counters->saves.structures_waiting;
     out->save_accounts_evicted = counters->saves.accounts_evicted;
-    out->save_askers_dropped = counters->saves.askers_dropped;
+    out->save_waiters_dropped = counters->saves.waiters_dropped;
     out->save_attributes_refused = counters->saves.attributes_refused;
     out->save_attributes_cut = counters->saves.attributes_cut;
     out->save_old_rows_dropped = counters->saves.old_rows_dropped;

@@ -2,6 +2,7 @@
 // order that the last bit of the magic number says.
 #define _GNU_SOURCE
 #include "server/store/log_check.h"
+#include "core/base/byte_values.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -19,11 +20,6 @@ typedef struct Checksum {
     bool is_big;
 } Checksum;
 
-static uint32_t read_big(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
 static uint32_t read_little(const uint8_t *at)
 {
     return (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
@@ -31,7 +27,7 @@ static uint32_t read_little(const uint8_t *at)
 
 static void checksum_add(Checksum *sum, const uint8_t *data, size_t bytes)
 {
-    uint32_t (*const read)(const uint8_t *) = sum->is_big ? read_big : read_little;
+    uint32_t (*const read)(const uint8_t *) = sum->is_big ? bytes_big_u32 : read_little;
     for (size_t i = 0; i + 8 <= bytes; i += 8) {
         sum->first += read(data + i) + sum->second;
         sum->second += read(data + i + 4) + sum->first;
@@ -40,7 +36,7 @@ static void checksum_add(Checksum *sum, const uint8_t *data, size_t bytes)
 
 static bool checksum_is(const Checksum *sum, const uint8_t *at)
 {
-    return read_big(at) == sum->first && read_big(at + 4) == sum->second;
+    return bytes_big_u32(at) == sum->first && bytes_big_u32(at + 4) == sum->second;
 }
 
 // Frames with other salts are of an earlier use of the file, and nobody's any more. When the header
@@ -48,7 +44,7 @@ static bool checksum_is(const Checksum *sum, const uint8_t *at)
 static LogDamage check_frames(FILE *file, const uint8_t *header, uint32_t page_bytes,
                               uint8_t *frame)
 {
-    Checksum sum = {.is_big = (read_big(header) & 1) != 0};
+    Checksum sum = {.is_big = (bytes_big_u32(header) & 1) != 0};
     checksum_add(&sum, header, HEADER_BYTES - 8);
     bool is_whole = checksum_is(&sum, header + HEADER_BYTES - 8);
     uint8_t salts[8];
@@ -66,9 +62,9 @@ static LogDamage check_frames(FILE *file, const uint8_t *header, uint32_t page_b
             checksum_add(&sum, frame + FRAME_BYTES, page_bytes);
             is_whole = is_ours && checksum_is(&sum, frame + 16);
             damage.at = is_whole ? 0 : at;
-            is_odd_lost = !is_ours && read_big(frame + 4) != 0;
+            is_odd_lost = !is_ours && bytes_big_u32(frame + 4) != 0;
         }
-        damage.commit_lost += !is_whole && is_ours && read_big(frame + 4) != 0;
+        damage.commit_lost += !is_whole && is_ours && bytes_big_u32(frame + 4) != 0;
     }
     damage.commit_lost += damage.commit_lost > 0 && is_odd_lost;
     return damage;
@@ -85,7 +81,7 @@ LogDamage log_check(const char *database_path)
         return damage;
     }
     if (fread(header, sizeof header, 1, file) == 1) {
-        const uint32_t said = read_big(header + 8);
+        const uint32_t said = bytes_big_u32(header + 8);
         const bool is_size =
             said >= PAGE_BYTES_MIN && said <= PAGE_BYTES_MAX && (said & (said - 1)) == 0;
         const uint32_t page_bytes = is_size ? said : 4096; // SQLite's usual; the header is wrong

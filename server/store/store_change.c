@@ -97,13 +97,6 @@ static Status recovery_find(Sql *sql, uint64_t account, const uint8_t hash[STORE
     return close_only(&row, sql_take_checksum(&row));
 }
 
-static void run_with(Sql *sql, SqlName name, uint64_t number)
-{
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
-    sql_put_u64(&row, number);
-    (void)sql_run(&row);
-}
-
 static void run_with_hash(Sql *sql, SqlName name, const uint8_t hash[STORE_TOKEN_BYTES])
 {
     SqlRow row = sql_open(sql, name, TABLE_NONE);
@@ -163,7 +156,7 @@ static Status check_identity(Sql *sql, const StoreAccountChange *change)
 static void write_identity(Sql *sql, const StoreAccountChange *change)
 {
     if (change->ends_identities) {
-        run_with(sql, SQL_IDENTITY_CLEAR, change->account->account_id);
+        sql_run_with_u64(sql, SQL_IDENTITY_CLEAR, change->account->account_id);
     }
     if (change->identity != NULL) {
         SqlRow row = sql_open(sql, SQL_IDENTITY_PUT, TABLE_IDENTITIES);
@@ -263,7 +256,7 @@ static void write_names(Sql *sql, const StoreAccountChange *change)
     if (change->names[0] == NULL && change->names[1] == NULL) {
         return;
     }
-    run_with(sql, SQL_NAME_CLEAR, change->account->account_id);
+    sql_run_with_u64(sql, SQL_NAME_CLEAR, change->account->account_id);
     for (uint32_t i = 0; i < 2; i++) {
         if (change->names[i] != NULL) {
             name_put(sql, change->names[i], change->account->account_id);
@@ -280,7 +273,7 @@ static void write_codes(Sql *sql, const StoreAccountChange *change)
     if (change->codes == NULL) {
         return;
     }
-    run_with(sql, SQL_RECOVERY_CLEAR, account);
+    sql_run_with_u64(sql, SQL_RECOVERY_CLEAR, account);
     for (uint32_t i = 0; i < STORE_RECOVERY_CODES; i++) {
         SqlRow row = sql_open(sql, SQL_RECOVERY_PUT, TABLE_RECOVERY);
         sql_put_u64(&row, account);
@@ -331,11 +324,11 @@ static Status account_change(Store *store, Sql *sql, void *user)
     }
     // A link for a new password is worth nothing once there is one.
     if (change->was != NULL && strcmp(change->was->password, change->account->password) != 0) {
-        run_with(sql, SQL_LINK_OF_ACCOUNT, change->account->account_id);
+        sql_run_with_u64(sql, SQL_LINK_OF_ACCOUNT, change->account->account_id);
     }
     if (change->was != NULL && strcmp(change->was->shown_name, change->account->shown_name) != 0) {
         listing_renamed(sql, change->account->account_id);
-        run_with(sql, SQL_PERSON_CLASS_NAMES_END, change->account->account_id);
+        sql_run_with_u64(sql, SQL_PERSON_CLASS_NAMES_END, change->account->account_id);
     }
     return STATUS_OK;
 }
@@ -432,7 +425,7 @@ static Status link_put(Store *store, Sql *sql, void *user)
     (void)store;
     const LinkCall *call = user;
     const StoreLink *link = call->link;
-    run_with(sql, SQL_LINK_EXPIRE, link->created_unix_ms);
+    sql_run_with_u64(sql, SQL_LINK_EXPIRE, link->created_unix_ms);
     if (call->is_only) {
         SqlRow clear = sql_open(sql, SQL_LINK_CLEAR, TABLE_NONE);
         sql_put_u64(&clear, link->purpose);

@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "server/store/backup_lock.h"
 #include "server/store/world/store_profile.h"
+#include "server/sys/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,13 +60,6 @@ static void list_free(JobList *list)
 }
 
 // --- running ------------------------------------------------------------------------------------
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 uint64_t store_unix_ms(const Store *store)
 {
@@ -162,9 +156,9 @@ static void checkpoint(Store *store, Sql *sql)
 
 static void run_batch(Store *store, JobList *batch)
 {
-    const double began = now_ms();
+    const double began = clock_ms();
     const bool wrote = store->run(store, batch);
-    const double took = now_ms() - began;
+    const double took = clock_ms() - began;
     pthread_mutex_lock(&store->lock);
     note_batch(store, took, wrote);
     complete_batch(store, batch);
@@ -231,7 +225,7 @@ static bool wait_for_batch(Store *store, double due)
         pthread_cond_wait(&store->work, &store->lock);
     }
     const struct timespec until = timespec_of(due);
-    while (!store->urgent && !store->closing && now_ms() < due) {
+    while (!store->urgent && !store->closing && clock_ms() < due) {
         if (pthread_cond_timedwait(&store->work, &store->lock, &until) == ETIMEDOUT) {
             break;
         }
@@ -247,7 +241,7 @@ static void *run_thread(void *user)
     while (wait_for_batch(store, due)) {
         const JobList batch = take_waiting(store);
         pthread_mutex_unlock(&store->lock);
-        due = now_ms() + store->config.commit_ms;
+        due = clock_ms() + store->config.commit_ms;
         run_batches(store, batch);
         pthread_mutex_lock(&store->lock);
     }

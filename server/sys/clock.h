@@ -3,7 +3,11 @@
 
 #include <stdint.h>
 
-uint64_t clock_ns(void);      // monotonic, from any starting point
+uint64_t clock_ns(void);            // monotonic, from any starting point
+static inline double clock_ms(void) // the same in milliseconds
+{
+    return (double)clock_ns() * 1e-6;
+}
 uint64_t clock_unix_ms(void); // of the wall clock; may jump, unless clock_follow was called
 // From now on clock_unix_ms is the monotonic clock and so many milliseconds: processes that share a
 // database follow its clock, and whatever the clock of their own machine says has no effect.

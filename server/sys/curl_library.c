@@ -23,3 +23,10 @@ bool curl_library_open(void)
     (void)pthread_once(&once, open_library);
     return is_ready;
 }
+
+bool curl_add_header(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *more = curl_lib.curl_slist_append(*list, line);
+    *list = more != NULL ? more : *list;
+    return more != NULL;
+}

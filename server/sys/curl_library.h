@@ -31,3 +31,6 @@ extern CurlLibrary curl_lib;
 
 // False: it is not on this machine. From any thread.
 bool curl_library_open(void);
+
+// Appends a header; false: there is no memory, and the list is as it was.
+bool curl_add_header(struct curl_slist **list, const char *line);

@@ -8,7 +8,7 @@ import shutil
 import urllib.parse
 import zipfile
 
-from support import PATIENCE, check, wait_until
+from support import PATIENCE, check, prepared_data, wait_until
 from test_accounts import People
 
 SECRET = {"SECRET_KEY": "correct-horse-battery-staple"}
@@ -39,9 +39,13 @@ def package(name="Test Place", scene=None, **files):
 class Publisher(People):
     """A server with an operator, and requests of creators."""
 
-    def __init__(self, program, places, folder, *options, tokens=None, variables=None):
+    def __init__(self, program, places, folder, *options, tokens=None, variables=None,
+                 prepared="publisher"):
+        if prepared and not {"--places", "--default-place"} & set(options):
+            prepared_data(program, prepared, os.path.join(folder, "data"),
+                          lambda made: Publisher(program, places, made, prepared=None))
         super().__init__(program, folder, "--places", small_places(places, folder), *options,
-                         variables={**SECRET, **(variables or {})})
+                         variables={**SECRET, **(variables or {})}, prepared=None)
         self.tokens = tokens or {}
 
     def begin(self, *creators):

@@ -7,6 +7,7 @@ gets a fresh folder.
 
 import atexit
 import base64
+import fcntl
 import http.client
 import json
 import os
@@ -97,6 +98,29 @@ def needs_file(why="it is about SQLite's file"):
 def blob_folder(data):
     """Where the files of blobs are: the blobs themselves, or copies of what is on the server."""
     return os.path.join(data, "blobs" if os.environ.get("STORE") != "postgres" else "blob-cache")
+
+
+def prepared_data(program, name, data, begin):
+    """Makes `data` the data folder of a server that has started once and stopped: its places are built
+    and packed, which would take most of the time of a test that is about something else. The first
+    test of this program that asks for `name` makes the folder (begin(folder) starts the server); all
+    others get copies. It is kept beside the program. Nothing is done on PostgreSQL, or if there is a
+    data folder already."""
+    if os.environ.get("STORE") == "postgres" or os.path.exists(data):
+        return
+    home = os.path.join(os.path.dirname(os.path.abspath(program)), "flow_data")
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    made = os.path.join(home, f"{name}-{os.stat(program).st_mtime_ns}")
+    with open(os.path.join(home, f"{name}.lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(made):
+            for older in os.listdir(home):
+                if re.fullmatch(re.escape(name) + r"-\d{16,}", older):
+                    shutil.rmtree(os.path.join(home, older), ignore_errors=True)
+            with tempfile.TemporaryDirectory(prefix="making-", dir=home) as folder:
+                begin(folder).stop()
+                os.rename(os.path.join(folder, "data"), made)
+    shutil.copytree(made, data, symlinks=True)
 
 
 class World:

@@ -14,7 +14,7 @@ import time
 import urllib.parse
 
 from hosts import enter
-from support import PATIENCE, Closed, check, needs_file, run, wait_until
+from support import PATIENCE, Closed, check, needs_file, prepared_data, run, wait_until
 from test_up import Up, sandlot_up
 
 PASSWORD = "a fine long password"
@@ -28,8 +28,15 @@ class People(Up):
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def __init__(self, program, folder, *options, **more):
-        super().__init__(program, folder, "--data", os.path.join(folder, "data"), *options, **more)
+    def __init__(self, program, folder, *options, prepared="default", **more):
+        """`prepared`: the name of a data folder to begin with, see prepared_data; None: an empty one."""
+        data = os.path.join(folder, "data")
+        if prepared and not {"--places", "--default-place"} & set(options):
+            key = {name: value for name, value in (more.get("variables") or {}).items()
+                   if name == "SECRET_KEY"}  # hashes in the database are made with it
+            prepared_data(program, "-".join((prepared, *(value[:8] for value in key.values()))), data,
+                          lambda made: People(program, made, prepared=None, variables=key))
+        super().__init__(program, folder, "--data", data, *options, **more)
         self.origin = f"http://127.0.0.1:{self.port}"
 
     def operator_token(self):

@@ -18,12 +18,12 @@ static const Scenario *const TOPICS[] = {
 };
 
 // One of each is enough, and both are too large for a stack.
-static Stage stage;
+static ScenarioWorld world;
 static char summary[SUMMARY_BYTES];
 static char file_text[SUMMARY_BYTES];
 
 // The scenario at a running number over all topics, or NULL.
-static const Scenario *scenario_at(uint32_t index)
+static const Scenario *scenario_by_index(uint32_t index)
 {
     for (size_t t = 0; t < sizeof TOPICS / sizeof TOPICS[0]; t++) {
         for (const Scenario *s = TOPICS[t]; s->name != NULL; s++) {
@@ -38,7 +38,7 @@ static const Scenario *scenario_at(uint32_t index)
 static const Scenario *scenario_find(const char *name)
 {
     const Scenario *s;
-    for (uint32_t i = 0; (s = scenario_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (s = scenario_by_index(i)) != NULL; i++) {
         if (strcmp(s->name, name) == 0) {
             return s;
         }
@@ -49,24 +49,24 @@ static const Scenario *scenario_find(const char *name)
 // Leaves the text in `summary`; true if the scenario's own checks held.
 static bool run(const Scenario *scenario)
 {
-    stage_run(&stage, scenario, false);
-    summary_write(&stage, summary);
-    const bool good = stage.failure_count == 0;
-    stage_close(&stage);
+    scenario_run(&world, scenario, false);
+    summary_write(&world, summary);
+    const bool good = world.failure_count == 0;
+    scenario_close(&world);
     return good;
 }
 
 // The same scenario once more, saved and restored in the middle, must end the same.
 static bool run_restored(const Scenario *scenario, uint64_t hash_want)
 {
-    stage_run(&stage, scenario, true);
-    bool good = stage.failure_count == 0;
-    if (stage.hash != hash_want) {
+    scenario_run(&world, scenario, true);
+    bool good = world.failure_count == 0;
+    if (world.hash != hash_want) {
         printf("%s: ends differently when it is saved and restored in the middle\n",
                scenario->name);
         good = false;
     }
-    stage_close(&stage);
+    scenario_close(&world);
     return good;
 }
 
@@ -101,7 +101,7 @@ static const char *expectation_of(const Scenario *scenario, const char *folder)
 static bool check_one(const Scenario *scenario, const char *want)
 {
     bool good = run(scenario);
-    const uint64_t hash = stage.hash;
+    const uint64_t hash = world.hash;
     if (want == NULL) {
         printf("%s: there is no expectation for it\n", scenario->name);
         good = false;
@@ -122,7 +122,7 @@ static int check_all(const char *folder)
     uint32_t passed = 0;
     uint32_t failed = 0;
     const Scenario *s;
-    for (uint32_t i = 0; (s = scenario_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (s = scenario_by_index(i)) != NULL; i++) {
         const bool good = check_one(s, expectation_of(s, folder));
         passed += good;
         failed += !good;
@@ -154,7 +154,7 @@ static int check_file(const char *path)
 
 static bool write_one(const Scenario *scenario, const char *folder)
 {
-    if (!run(scenario) || !run_restored(scenario, stage.hash)) {
+    if (!run(scenario) || !run_restored(scenario, world.hash)) {
         return false;
     }
     char path[1024];
@@ -173,7 +173,7 @@ static int write_all(const char *folder)
     uint32_t passed = 0;
     uint32_t failed = 0;
     const Scenario *s;
-    for (uint32_t i = 0; (s = scenario_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (s = scenario_by_index(i)) != NULL; i++) {
         const bool good = write_one(s, folder);
         passed += good;
         failed += !good;
@@ -184,7 +184,7 @@ static int write_all(const char *folder)
 static int list(void)
 {
     const Scenario *s;
-    for (uint32_t i = 0; (s = scenario_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (s = scenario_by_index(i)) != NULL; i++) {
         printf("%-16s %s\n", s->name, s->purpose);
     }
     return 0;

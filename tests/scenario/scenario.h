@@ -2,9 +2,9 @@
 // checks that what it is about has really happened. The expected result, bit for bit, is in
 // expected/<name>.txt: a readable summary with state hashes from several ticks. Every compiler and
 // WebAssembly must agree with that one file. A summary is written only if the checks in the
-// scenario's own code (stage_expect) hold.
+// scenario's own code (scenario_expect) hold.
 //
-// While a scenario runs, the stage checks after every step that no living character is inside
+// While a scenario runs, the world checks after every step that no living character is inside
 // anything by more than a millimetre, and that every number is finite.
 #pragma once
 
@@ -18,47 +18,47 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct Stage Stage;
+typedef struct ScenarioWorld ScenarioWorld;
 
 typedef struct Scenario {
     const char *name;
     const char *purpose; // one line
     uint32_t ticks;
-    void (*build)(Stage *stage);  // terrain, parts, stage_open, then who is in it
-    void (*drive)(Stage *stage);  // before each step; sees the events of the step before
-    void (*finish)(Stage *stage); // after the last step: what must have happened
+    void (*build)(ScenarioWorld *world);  // terrain, parts, scenario_open, then who is in it
+    void (*drive)(ScenarioWorld *world);  // before each step; sees the events of the step before
+    void (*finish)(ScenarioWorld *world); // after the last step: what must have happened
 } Scenario;
 
-#define STAGE_PARTS_MAX   1200
-#define STAGE_PIECES_MAX  8
-#define STAGE_PLAYERS_MAX 160
-#define STAGE_HASHES_MAX  16 // along the way, evenly spaced
+#define SCENARIO_PARTS_MAX   1200
+#define SCENARIO_PIECES_MAX  8
+#define SCENARIO_PLAYERS_MAX 160
+#define SCENARIO_HASHES_MAX  16 // along the way, evenly spaced
 
-struct Stage {
+struct ScenarioWorld {
     const Scenario *scenario;
-    // Set by build, before stage_open.
+    // Set by build, before scenario_open.
     SimConfig config;
     ChunkStore *chunks;
-    PartDesc parts[STAGE_PARTS_MAX];
+    PartDesc parts[SCENARIO_PARTS_MAX];
     uint32_t part_count;
-    PieceDesc pieces[STAGE_PIECES_MAX];
+    PieceDesc pieces[SCENARIO_PIECES_MAX];
     uint32_t piece_count;
     Aabb bounds;
     bool no_terrain; // the scene then has no chunk store at all
-    // From stage_open on.
+    // From scenario_open on.
     Heap heap;
     Scene *scene;
     Sim *sim;
     Rng rng;       // for inputs; the sim has its own
     uint32_t tick; // steps done
     uint32_t input_seq;
-    Handle players[STAGE_PLAYERS_MAX];
+    Handle players[SCENARIO_PLAYERS_MAX];
     uint32_t player_count;
-    // What the stage saw.
+    // What the world saw.
     uint64_t event_counts[SIM_EVENT_TYPE_COUNT];
     SimCounters counters; // of sims that a restore has replaced
-    uint64_t hashes[STAGE_HASHES_MAX];
-    uint32_t hash_ticks[STAGE_HASHES_MAX];
+    uint64_t hashes[SCENARIO_HASHES_MAX];
+    uint32_t hash_ticks[SCENARIO_HASHES_MAX];
     uint32_t hash_count;
     uint64_t hash;
     bool quiet; // failures are counted, not printed
@@ -66,16 +66,16 @@ struct Stage {
     uint32_t failure_count;
 };
 
-// --- building, before stage_open ----------------------------------------------------------------
-// Corners are inclusive.
-void stage_terrain(Stage *stage, VoxelCoord min, VoxelCoord max, VoxelKind kind);
+// --- building, before scenario_open
+// ---------------------------------------------------------------- Corners are inclusive.
+void scenario_terrain(ScenarioWorld *world, VoxelCoord min, VoxelCoord max, VoxelKind kind);
 // A slab of terrain whose top is y = 0, from -edge to +edge.
-void stage_ground(Stage *stage, int32_t edge);
+void scenario_ground(ScenarioWorld *world, int32_t edge);
 // Gently rolling hills of one-metre steps around y = 0, the same for equal seeds.
-void stage_hills(Stage *stage, int32_t edge, uint64_t seed);
+void scenario_hills(ScenarioWorld *world, int32_t edge, uint64_t seed);
 // An anchored part; returns its net id.
-uint64_t stage_part(Stage *stage, PartDesc part);
-void stage_open(Stage *stage);
+uint64_t scenario_part(ScenarioWorld *world, PartDesc part);
+void scenario_open(ScenarioWorld *world);
 
 PartDesc part_box(Vec3 centre, Vec3 half);
 // `centre` is the middle of the box that the wedge is cut from; it rises towards +z, turned by yaw.
@@ -88,46 +88,49 @@ PartDesc part_flagged(PartDesc part, uint32_t flags);
 PartDesc part_zone(Vec3 centre, Vec3 half);
 
 // --- who and what is in it ----------------------------------------------------------------------
-Handle stage_player(Stage *stage, Vec3 feet);
-Handle stage_spawn(Stage *stage, PartDesc part);
+Handle scenario_player(ScenarioWorld *world, Vec3 feet);
+Handle scenario_spawn(ScenarioWorld *world, PartDesc part);
 // From now on, over the ticks that come next, or after the last segment given.
-void stage_move(Stage *stage, Handle part, Vec3 velocity, Vec3 angular_velocity, uint32_t ticks);
+void scenario_move(ScenarioWorld *world, Handle part, Vec3 velocity, Vec3 angular_velocity,
+                   uint32_t ticks);
 
 // --- driving ------------------------------------------------------------------------------------
-void stage_input(Stage *stage, Handle character, SimInput input);
+void scenario_input(ScenarioWorld *world, Handle character, SimInput input);
 // Walks in the world direction given (its y does not matter); zero stands still.
-void stage_walk(Stage *stage, Handle player, Vec3 direction, uint32_t buttons);
-void stage_stand(Stage *stage, Handle player);
+void scenario_walk(ScenarioWorld *world, Handle player, Vec3 direction, uint32_t buttons);
+void scenario_stand(ScenarioWorld *world, Handle player);
 // Changes its mind every `ticks` ticks on average: direction, running, jumping.
-void stage_wander(Stage *stage, Handle player, uint32_t ticks);
+void scenario_wander(ScenarioWorld *world, Handle player, uint32_t ticks);
 // A point in a box. Numbers are drawn one by one: compilers differ in the order in which they work
 // out arguments and initialisers, so no expression here draws two.
-Vec3 stage_random(Rng *rng, Vec3 low, Vec3 high);
+Vec3 scenario_random(Rng *rng, Vec3 low, Vec3 high);
 // Replaces the sim by a fresh one that has read what this one wrote.
-void stage_restore(Stage *stage);
+void scenario_restore(ScenarioWorld *world);
 
 // --- looking ------------------------------------------------------------------------------------
-const Entity *stage_at(const Stage *stage, Handle entity); // must be there
-Vec3 stage_feet(const Stage *stage, Handle entity);
-uint64_t stage_net_id(const Stage *stage, Handle entity);
-float stage_distance(Vec3 a, Vec3 b);
-float stage_distance_flat(Vec3 a, Vec3 b); // without y
+const Entity *scenario_at(const ScenarioWorld *world, Handle entity); // must be there
+Vec3 scenario_feet(const ScenarioWorld *world, Handle entity);
+uint64_t scenario_net_id(const ScenarioWorld *world, Handle entity);
+float scenario_distance(Vec3 a, Vec3 b);
+float scenario_distance_flat(Vec3 a, Vec3 b); // without y
 // Events of the last step; subject and other 0 match any.
-uint32_t stage_seen(const Stage *stage, SimEventType type, uint64_t subject, uint64_t other);
-uint64_t stage_total(const Stage *stage, SimEventType type);
+uint32_t scenario_seen(const ScenarioWorld *world, SimEventType type, uint64_t subject,
+                       uint64_t other);
+uint64_t scenario_total(const ScenarioWorld *world, SimEventType type);
 
 // A scenario that does not do what it is for has failed; the message says what was found.
-void stage_expect(Stage *stage, bool holds, const char *format, ...)
+void scenario_expect(ScenarioWorld *world, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // got within tolerance of want.
-void stage_expect_near(Stage *stage, const char *what, float got, float want, float tolerance);
-void stage_expect_ok(Stage *stage, const char *what, Status status);
+void scenario_expect_near(ScenarioWorld *world, const char *what, float got, float want,
+                          float tolerance);
+void scenario_expect_ok(ScenarioWorld *world, const char *what, Status status);
 
 // --- running ------------------------------------------------------------------------------------
 // Runs the whole scenario; with `restore` the sim is saved and restored in the middle, which must
-// change nothing. The caller reads the stage and then closes it.
-void stage_run(Stage *stage, const Scenario *scenario, bool restore);
-void stage_close(Stage *stage);
+// change nothing. The caller reads the world and then closes it.
+void scenario_run(ScenarioWorld *world, const Scenario *scenario, bool restore);
+void scenario_close(ScenarioWorld *world);
 
 // The topics; each list ends with an entry without a name.
 extern const Scenario scenarios_crowd[];

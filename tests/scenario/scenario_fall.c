@@ -11,10 +11,11 @@ static struct {
     float landed_speed;
 } falls;
 
-static void falls_build(Stage *stage)
+static void falls_build(ScenarioWorld *world)
 {
     memset(&falls, 0, sizeof falls);
-    stage_terrain(stage, (VoxelCoord){-40, 0, -4}, (VoxelCoord){-32, 0, 4}, 1); // one voxel thick
+    scenario_terrain(world, (VoxelCoord){-40, 0, -4}, (VoxelCoord){-32, 0, 4},
+                     1); // one voxel thick
     for (int i = 1; i < FALL_COUNT; i++) {
         const Vec3 at = vec3((float)i * 12 - 36, 1, 0);
         PartDesc floor = part_box(at, vec3(4, 0.01f, 4));
@@ -23,23 +24,23 @@ static void falls_build(Stage *stage)
         } else if (i % 3 == 2) {
             floor = part_cylinder(at, 4, 0.01f);
         }
-        (void)stage_part(stage, floor);
+        (void)scenario_part(world, floor);
     }
-    stage_open(stage);
+    scenario_open(world);
     for (int i = 0; i < FALL_COUNT; i++) {
         const float x = (float)i * 12 - 36 + 0.37f * (float)(i % 3);
-        (void)stage_player(stage, vec3(x, 100.0f + 13.7f * (float)i, 0.2f));
+        (void)scenario_player(world, vec3(x, 100.0f + 13.7f * (float)i, 0.2f));
     }
 }
 
-static void falls_drive(Stage *stage)
+static void falls_drive(ScenarioWorld *world)
 {
-    for (uint32_t i = 0; i < stage->player_count; i++) {
-        stage_stand(stage, stage->players[i]);
-        falls.fastest = math_max(falls.fastest, -stage_at(stage, stage->players[i])->velocity.y);
+    for (uint32_t i = 0; i < world->player_count; i++) {
+        scenario_stand(world, world->players[i]);
+        falls.fastest = math_max(falls.fastest, -scenario_at(world, world->players[i])->velocity.y);
     }
     uint32_t count = 0;
-    const SimEvent *events = sim_events(stage->sim, &count);
+    const SimEvent *events = sim_events(world->sim, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (events[i].type == SIM_EVENT_LANDED) {
             falls.landed_speed = math_max(falls.landed_speed, events[i].value);
@@ -47,20 +48,20 @@ static void falls_drive(Stage *stage)
     }
 }
 
-static void falls_finish(Stage *stage)
+static void falls_finish(ScenarioWorld *world)
 {
-    const float limit = stage->config.character.fall_speed_max;
-    stage_expect_near(stage, "the fastest fall", falls.fastest, limit, 1.0f);
-    stage_expect_near(stage, "the hardest landing", falls.landed_speed, limit, 1.0f);
-    for (uint32_t i = 0; i < stage->player_count; i++) {
-        const Entity *entity = stage_at(stage, stage->players[i]);
-        stage_expect(stage,
-                     entity->character.grounded && entity->position.y > -0.5f &&
-                         entity->position.y < 2.5f,
-                     "player %u fell through to %.3f", i, (double)entity->position.y);
+    const float limit = world->config.character.fall_speed_max;
+    scenario_expect_near(world, "the fastest fall", falls.fastest, limit, 1.0f);
+    scenario_expect_near(world, "the hardest landing", falls.landed_speed, limit, 1.0f);
+    for (uint32_t i = 0; i < world->player_count; i++) {
+        const Entity *entity = scenario_at(world, world->players[i]);
+        scenario_expect(world,
+                        entity->character.grounded && entity->position.y > -0.5f &&
+                            entity->position.y < 2.5f,
+                        "player %u fell through to %.3f", i, (double)entity->position.y);
     }
-    stage_expect(stage, stage_total(stage, SIM_EVENT_LANDED) == FALL_COUNT, "%llu landings",
-                 (unsigned long long)stage_total(stage, SIM_EVENT_LANDED));
+    scenario_expect(world, scenario_total(world, SIM_EVENT_LANDED) == FALL_COUNT, "%llu landings",
+                    (unsigned long long)scenario_total(world, SIM_EVENT_LANDED));
 }
 
 // --- jumps --------------------------------------------------------------------------------------
@@ -79,88 +80,89 @@ static struct {
     int32_t plain_landed;
 } jumps;
 
-static uint32_t window_ticks(const Stage *stage, uint32_t ms)
+static uint32_t window_ticks(const ScenarioWorld *world, uint32_t ms)
 {
-    return ms * stage->config.tick_rate / 1000;
+    return ms * world->config.tick_rate / 1000;
 }
 
 // 0: at once; then inside, at the edge of, and beyond the window.
-static uint32_t jump_delay(const Stage *stage, uint32_t ms, int i)
+static uint32_t jump_delay(const ScenarioWorld *world, uint32_t ms, int i)
 {
-    const uint32_t window = window_ticks(stage, ms);
+    const uint32_t window = window_ticks(world, ms);
     const uint32_t delays[JUMP_COUNT] = {1,          window / 2, window - 1,
                                          window + 2, window + 4, window * 2};
     return delays[i];
 }
 
-static void jumps_build(Stage *stage)
+static void jumps_build(ScenarioWorld *world)
 {
     memset(&jumps, 0, sizeof jumps);
-    stage_ground(stage, 32);
-    (void)stage_part(stage, part_box(vec3(-14, 2, 0), vec3(14, 2, 3)));
-    stage_open(stage);
+    scenario_ground(world, 32);
+    (void)scenario_part(world, part_box(vec3(-14, 2, 0), vec3(14, 2, 3)));
+    scenario_open(world);
     for (int i = 0; i < JUMP_COUNT; i++) {
-        jumps.coyote[i] = stage_player(stage, vec3(-4.0f * (float)i - 2, 4, 2));
+        jumps.coyote[i] = scenario_player(world, vec3(-4.0f * (float)i - 2, 4, 2));
         jumps.left_tick[i] = -1;
-        jumps.buffer[i] = stage_player(stage, vec3(4.0f * (float)i, 8, 20));
+        jumps.buffer[i] = scenario_player(world, vec3(4.0f * (float)i, 8, 20));
     }
-    jumps.plain = stage_player(stage, vec3(-8, 8, 20));
-    jumps.high = stage_player(stage, vec3(20, 0, 10));
-    jumps.holder = stage_player(stage, vec3(24, 0, 10));
+    jumps.plain = scenario_player(world, vec3(-8, 8, 20));
+    jumps.high = scenario_player(world, vec3(20, 0, 10));
+    jumps.holder = scenario_player(world, vec3(24, 0, 10));
     jumps.plain_landed = -1;
 }
 
-static void jumps_drive(Stage *stage)
+static void jumps_drive(ScenarioWorld *world)
 {
-    const int32_t now = (int32_t)stage->tick;
+    const int32_t now = (int32_t)world->tick;
     for (int i = 0; i < JUMP_COUNT; i++) {
         const Handle player = jumps.coyote[i];
-        if (jumps.left_tick[i] < 0 && stage->tick > 5 &&
-            !stage_at(stage, player)->character.grounded) {
+        if (jumps.left_tick[i] < 0 && world->tick > 5 &&
+            !scenario_at(world, player)->character.grounded) {
             jumps.left_tick[i] = now;
         }
-        const int32_t delay = (int32_t)jump_delay(stage, stage->config.character.coyote_ms, i);
+        const int32_t delay = (int32_t)jump_delay(world, world->config.character.coyote_ms, i);
         const bool presses = jumps.left_tick[i] >= 0 && now == jumps.left_tick[i] + delay - 1;
-        stage_walk(stage, player, vec3(0, 0, 1), presses ? INPUT_JUMP : 0u);
+        scenario_walk(world, player, vec3(0, 0, 1), presses ? INPUT_JUMP : 0u);
         jumps.coyote_jumped[i] |=
-            stage_seen(stage, SIM_EVENT_JUMPED, stage_net_id(stage, player), 0) != 0;
+            scenario_seen(world, SIM_EVENT_JUMPED, scenario_net_id(world, player), 0) != 0;
     }
     // They all fall alike, so when to press follows from heights alone.
-    const float g = stage->config.character.gravity;
+    const float g = world->config.character.gravity;
     const float fall_s = math_sqrt(2 * 8 / g);
-    const int32_t touch = (int32_t)(fall_s * (float)stage->config.tick_rate);
+    const int32_t touch = (int32_t)(fall_s * (float)world->config.tick_rate);
     for (int i = 0; i < JUMP_COUNT; i++) {
-        const int32_t delay = (int32_t)jump_delay(stage, stage->config.character.jump_buffer_ms, i);
-        stage_walk(stage, jumps.buffer[i], VEC3_ZERO, now == touch - delay ? INPUT_JUMP : 0u);
+        const int32_t delay = (int32_t)jump_delay(world, world->config.character.jump_buffer_ms, i);
+        scenario_walk(world, jumps.buffer[i], VEC3_ZERO, now == touch - delay ? INPUT_JUMP : 0u);
         jumps.buffer_jumped[i] |=
-            stage_seen(stage, SIM_EVENT_JUMPED, stage_net_id(stage, jumps.buffer[i]), 0) != 0;
+            scenario_seen(world, SIM_EVENT_JUMPED, scenario_net_id(world, jumps.buffer[i]), 0) != 0;
     }
-    stage_walk(stage, jumps.high, VEC3_ZERO, stage->tick == 30 ? INPUT_JUMP : 0u);
-    jumps.high_top = math_max(jumps.high_top, stage_feet(stage, jumps.high).y);
-    stage_walk(stage, jumps.holder, VEC3_ZERO, stage->tick >= 30 ? INPUT_JUMP : 0u);
-    jumps.holder_jumps += stage_seen(stage, SIM_EVENT_JUMPED, stage_net_id(stage, jumps.holder), 0);
-    if (jumps.plain_landed < 0 && stage_at(stage, jumps.plain)->character.grounded) {
+    scenario_walk(world, jumps.high, VEC3_ZERO, world->tick == 30 ? INPUT_JUMP : 0u);
+    jumps.high_top = math_max(jumps.high_top, scenario_feet(world, jumps.high).y);
+    scenario_walk(world, jumps.holder, VEC3_ZERO, world->tick >= 30 ? INPUT_JUMP : 0u);
+    jumps.holder_jumps +=
+        scenario_seen(world, SIM_EVENT_JUMPED, scenario_net_id(world, jumps.holder), 0);
+    if (jumps.plain_landed < 0 && scenario_at(world, jumps.plain)->character.grounded) {
         jumps.plain_landed = now;
     }
 }
 
-static void jumps_finish(Stage *stage)
+static void jumps_finish(ScenarioWorld *world)
 {
-    const CharacterTuning *tuning = &stage->config.character;
+    const CharacterTuning *tuning = &world->config.character;
     const float height = tuning->jump_speed * tuning->jump_speed / (2 * tuning->gravity);
-    stage_expect_near(stage, "the height of a jump", jumps.high_top, height, height * 0.08f);
-    stage_expect(stage, jumps.holder_jumps == 1, "a held button jumped %u times",
-                 jumps.holder_jumps);
+    scenario_expect_near(world, "the height of a jump", jumps.high_top, height, height * 0.08f);
+    scenario_expect(world, jumps.holder_jumps == 1, "a held button jumped %u times",
+                    jumps.holder_jumps);
     for (int i = 0; i < JUMP_COUNT; i++) {
-        const uint32_t coyote = jump_delay(stage, tuning->coyote_ms, i);
-        stage_expect(stage, jumps.left_tick[i] >= 0, "jumper %d never left the ledge", i);
-        stage_expect(stage, jumps.coyote_jumped[i] == (i < 3),
-                     "pressing %u ticks after the ledge %s", coyote,
-                     jumps.coyote_jumped[i] ? "jumped" : "did not jump");
-        const uint32_t buffer = jump_delay(stage, tuning->jump_buffer_ms, i);
-        stage_expect(stage, jumps.buffer_jumped[i] == (i < 3),
-                     "pressing %u ticks before the ground %s", buffer,
-                     jumps.buffer_jumped[i] ? "jumped" : "did not jump");
+        const uint32_t coyote = jump_delay(world, tuning->coyote_ms, i);
+        scenario_expect(world, jumps.left_tick[i] >= 0, "jumper %d never left the ledge", i);
+        scenario_expect(world, jumps.coyote_jumped[i] == (i < 3),
+                        "pressing %u ticks after the ledge %s", coyote,
+                        jumps.coyote_jumped[i] ? "jumped" : "did not jump");
+        const uint32_t buffer = jump_delay(world, tuning->jump_buffer_ms, i);
+        scenario_expect(world, jumps.buffer_jumped[i] == (i < 3),
+                        "pressing %u ticks before the ground %s", buffer,
+                        jumps.buffer_jumped[i] ? "jumped" : "did not jump");
     }
 }
 

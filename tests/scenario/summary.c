@@ -131,26 +131,26 @@ static void write_terrain(Text *text, const Terrain *terrain)
     }
 }
 
-void summary_write(const Stage *stage, char bytes[SUMMARY_BYTES])
+void summary_write(const ScenarioWorld *world, char bytes[SUMMARY_BYTES])
 {
     Text text = {bytes, 0};
-    line(&text, "scenario: %s", stage->scenario->name);
-    line(&text, "purpose: %s", stage->scenario->purpose);
-    line(&text, "ticks: %u", stage->tick);
-    for (uint32_t i = 0; i < stage->hash_count; i++) {
-        line(&text, "hash at %u: %016llx", stage->hash_ticks[i],
-             (unsigned long long)stage->hashes[i]);
+    line(&text, "scenario: %s", world->scenario->name);
+    line(&text, "purpose: %s", world->scenario->purpose);
+    line(&text, "ticks: %u", world->tick);
+    for (uint32_t i = 0; i < world->hash_count; i++) {
+        line(&text, "hash at %u: %016llx", world->hash_ticks[i],
+             (unsigned long long)world->hashes[i]);
     }
-    line(&text, "hash at the end: %016llx", (unsigned long long)stage->hash);
+    line(&text, "hash at the end: %016llx", (unsigned long long)world->hash);
     for (int type = 1; type < SIM_EVENT_TYPE_COUNT; type++) {
-        if (stage->event_counts[type] != 0) {
+        if (world->event_counts[type] != 0) {
             line(&text, "event %s: %llu", EVENT_NAMES[type],
-                 (unsigned long long)stage->event_counts[type]);
+                 (unsigned long long)world->event_counts[type]);
         }
     }
-    write_counters(&text, &stage->counters);
-    write_terrain(&text, sim_terrain_view(stage->sim));
-    write_entities(&text, stage->sim);
+    write_counters(&text, &world->counters);
+    write_terrain(&text, sim_terrain_view(world->sim));
+    write_entities(&text, world->sim);
 }
 
 // --- comparing ----------------------------------------------------------------------------------

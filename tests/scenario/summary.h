@@ -5,8 +5,8 @@
 
 #define SUMMARY_BYTES (64u << 10)
 
-// Writes the summary of a finished stage; cut at SUMMARY_BYTES with a line that says so.
-void summary_write(const Stage *stage, char text[SUMMARY_BYTES]);
+// Writes the summary of a finished world; cut at SUMMARY_BYTES with a line that says so.
+void summary_write(const ScenarioWorld *world, char text[SUMMARY_BYTES]);
 
 // Describes where the two first differ: the range of ticks, and the first difference a reader would
 // see. True if they are equal.

@@ -4,7 +4,7 @@
 // compiled as a build compiles them, and a lint that complains of one is a failure. Each script
 // asserts what it did and prints "done". The .ts files are run by test_parity.c.
 //
-// Comments in a file say what the stage does:
+// Comments in a file say what happens in the world:
 //   -- ticks: 300               how long it runs; 120 if nothing is said
 //   -- on: Zone                 the script belongs to that entity, in Workspace, so on both sides
 //   -- at 60: key Fire          in that tick: a key is pressed, and released five ticks later
@@ -103,7 +103,7 @@ static void start(SampleWorld *world, const Task *task, bool modules)
     }
 }
 
-// --- the stage ----------------------------------------------------------------------------------
+// --- the world ----------------------------------------------------------------------------------
 
 static void click(SampleWorld *world, uint32_t handler)
 {
@@ -153,7 +153,7 @@ static void act(SampleWorld *world, const char *verb, const char *rest)
     } else if (strcmp(verb, "dig") == 0 && sscanf(rest, "%d %d %d", &at.x, &at.y, &at.z) == 3) {
         dig(world, at);
     } else {
-        test_fail(__FILE__, __LINE__, "the stage does not know \"%s %s\"", verb, rest);
+        test_fail(__FILE__, __LINE__, "unknown step \"%s %s\"", verb, rest);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "core/edit/compile.h"
 #include "core/edit/text.h"
 #include "core/world/world_inside.h"
-#include "tests/support/local_stage.h"
+#include "tests/support/local_game.h"
 #include "tests/support/test.h"
 #include "tests/unit/island_session.h"
 
@@ -28,28 +28,28 @@ static void island_files(PlaceFile out[FILES])
     out[6] = place_file("scene.json", island_scene);
 }
 
-static void open_island(LocalStage *stage)
+static void open_island(LocalGame *game)
 {
     PlaceFile files[FILES];
     island_files(files);
-    local_stage_open(stage, files, FILES);
+    local_game_open(game, files, FILES);
 }
 
 // The session of island_session.h.
-static void play_session(LocalStage *stage)
+static void play_session(LocalGame *game)
 {
-    StagePlayer *ada = local_stage_join(stage, "ada");
-    StagePlayer *bo = local_stage_join(stage, "bo");
-    local_stage_run(stage, 2);
+    GamePlayer *ada = local_game_join(game, "ada");
+    GamePlayer *bo = local_game_join(game, "bo");
+    local_game_run(game, 2);
     ada->input.move_z = 1;
     bo->input.move_x = 1;
     bo->input.buttons = INPUT_RUN;
-    local_stage_run(stage, 2);
+    local_game_run(game, 2);
     ada->input.buttons = INPUT_JUMP | INPUT_FIRE;
-    local_stage_run(stage, 2);
+    local_game_run(game, 2);
     ada->input.move_z = 0;
     bo->input.move_x = 0;
-    local_stage_run(stage, 4);
+    local_game_run(game, 4);
 }
 
 static void text_of(uint64_t hash, char out[17])
@@ -57,7 +57,7 @@ static void text_of(uint64_t hash, char out[17])
     snprintf(out, 17, "%016llx", (unsigned long long)hash);
 }
 
-static uint32_t count_colour(const StagePlayer *player, uint32_t colour)
+static uint32_t count_colour(const GamePlayer *player, uint32_t colour)
 {
     const Place *place = client_place(player->client);
     uint32_t count = 0;
@@ -71,34 +71,34 @@ static uint32_t count_colour(const StagePlayer *player, uint32_t colour)
 
 TEST(a_session_gives_the_hashes_that_every_build_gives)
 {
-    LocalStage stage;
-    open_island(&stage);
-    play_session(&stage);
-    REQUIRE(local_stage_plays(&stage.players[0]) && local_stage_plays(&stage.players[1]));
+    LocalGame game;
+    open_island(&game);
+    play_session(&game);
+    REQUIRE(local_game_plays(&game.players[0]) && local_game_plays(&game.players[1]));
     char world[17], ada[17], bo[17];
-    text_of(world_hash(local_host_world(stage.host)), world);
-    text_of(client_hash(stage.players[0].client), ada);
-    text_of(client_hash(stage.players[1].client), bo);
+    text_of(world_hash(local_host_world(game.host)), world);
+    text_of(client_hash(game.players[0].client), ada);
+    text_of(client_hash(game.players[1].client), bo);
     CHECK_TEXT(world, ISLAND_WORLD_HASH);
     CHECK_TEXT(ada, ISLAND_ADA_HASH);
     CHECK_TEXT(bo, ISLAND_BO_HASH);
-    CHECK_INT(client_stats(stage.players[0].client).predict.corrections_without_cause, 0);
-    local_stage_close(&stage);
+    CHECK_INT(client_stats(game.players[0].client).predict.corrections_without_cause, 0);
+    local_game_close(&game);
 }
 
 TEST(clients_walk_and_see_each_other)
 {
-    LocalStage stage;
-    open_island(&stage);
-    StagePlayer *ada = local_stage_join(&stage, "ada");
-    const StagePlayer *bo = local_stage_join(&stage, "bo");
-    local_stage_run(&stage, 2);
-    REQUIRE(local_stage_plays(ada) && local_stage_plays(bo));
+    LocalGame game;
+    open_island(&game);
+    GamePlayer *ada = local_game_join(&game, "ada");
+    const GamePlayer *bo = local_game_join(&game, "bo");
+    local_game_run(&game, 2);
+    REQUIRE(local_game_plays(ada) && local_game_plays(bo));
     const PredictView before = client_own(ada->client);
     ada->input.move_z = 1;
-    local_stage_run(&stage, 4);
+    local_game_run(&game, 4);
     ada->input.move_z = 0;
-    local_stage_run(&stage, 1);
+    local_game_run(&game, 1);
     const PredictView now = client_own(ada->client);
     CHECK(vec3_length(vec3_sub(now.position, before.position)) > 10);
     bool seen = false;
@@ -111,7 +111,7 @@ TEST(clients_walk_and_see_each_other)
         }
     }
     CHECK(seen);
-    local_stage_close(&stage);
+    local_game_close(&game);
 }
 
 // --- from a document ----------------------------------------------------------------------------
@@ -179,7 +179,7 @@ TEST(a_document_that_is_no_place_yet_says_which_entity)
 }
 
 // With the scripts and place.json alone, and what a world before kept.
-static Status open_compiled_with(LocalStage *stage, const PlaceFile *files,
+static Status open_compiled_with(LocalGame *game, const PlaceFile *files,
                                  const EditBuffer *compiled, const EditBuffer *kept,
                                  const EditBuffer *runes)
 {
@@ -191,31 +191,31 @@ static Status open_compiled_with(LocalStage *stage, const PlaceFile *files,
     config.compiled_bytes = compiled->bytes;
     config.kept = kept != NULL ? kept->data : NULL;
     config.kept_bytes = kept != NULL ? kept->bytes : 0;
-    return local_host_create(&stage->heap, &config, files, 3, &stage->host, &error);
+    return local_host_create(&game->heap, &config, files, 3, &game->host, &error);
 }
 
-static Status open_compiled(LocalStage *stage, const EditBuffer *compiled, const EditBuffer *kept)
+static Status open_compiled(LocalGame *game, const EditBuffer *compiled, const EditBuffer *kept)
 {
     PlaceFile files[FILES];
     island_files(files);
-    return open_compiled_with(stage, files, compiled, kept, NULL);
+    return open_compiled_with(game, files, compiled, kept, NULL);
 }
 
 TEST(a_world_of_compiled_bytes_is_the_world_of_the_texts)
 {
-    LocalStage stage = {.heap = heap_make(1ull << 30)};
+    LocalGame game = {.heap = heap_make(1ull << 30)};
     Heap heap = heap_make(1ull << 30);
     EditBuffer compiled = edit_buffer(&heap, 1u << 20);
     PlaceError error;
     CHECK_OK(compile_document(&heap, island_scene, &compiled, &error));
-    ASSERT(open_compiled(&stage, &compiled, NULL) == STATUS_OK);
-    play_session(&stage);
+    ASSERT(open_compiled(&game, &compiled, NULL) == STATUS_OK);
+    play_session(&game);
     char world[17], ada[17];
-    text_of(world_hash(local_host_world(stage.host)), world);
-    text_of(client_hash(stage.players[0].client), ada);
+    text_of(world_hash(local_host_world(game.host)), world);
+    text_of(client_hash(game.players[0].client), ada);
     CHECK_TEXT(world, ISLAND_WORLD_HASH);
     CHECK_TEXT(ada, ISLAND_ADA_HASH);
-    local_stage_close(&stage);
+    local_game_close(&game);
     edit_buffer_free(&compiled);
 }
 
@@ -230,12 +230,12 @@ static void keep(const LocalHost *host, EditBuffer *out)
     out->bytes = writer.at;
 }
 
-static void play_and_compare(LocalStage *stage)
+static void play_and_compare(LocalGame *game)
 {
-    play_session(stage);
+    play_session(game);
     char world[17], ada[17];
-    text_of(world_hash(local_host_world(stage->host)), world);
-    text_of(client_hash(stage->players[0].client), ada);
+    text_of(world_hash(local_host_world(game->host)), world);
+    text_of(client_hash(game->players[0].client), ada);
     CHECK_TEXT(world, ISLAND_WORLD_HASH);
     CHECK_TEXT(ada, ISLAND_ADA_HASH);
 }
@@ -254,28 +254,28 @@ static void take_runes(const LocalHost *host, EditBuffer *out)
 // The runes of the world before are used where nothing changed, and change nothing that is played.
 TEST(a_script_that_did_not_change_is_not_checked_again)
 {
-    LocalStage stage = {.heap = heap_make(1ull << 30)};
+    LocalGame game = {.heap = heap_make(1ull << 30)};
     Heap heap = heap_make(1ull << 30);
     EditBuffer compiled = edit_buffer(&heap, 1u << 20), runes = edit_buffer(&heap, 8u << 20);
     PlaceError error;
     PlaceFile files[FILES];
     island_files(files);
     CHECK_OK(compile_document(&heap, island_scene, &compiled, &error));
-    ASSERT(open_compiled(&stage, &compiled, NULL) == STATUS_OK);
-    const uint32_t scripts = local_host_checked(stage.host);
+    ASSERT(open_compiled(&game, &compiled, NULL) == STATUS_OK);
+    const uint32_t scripts = local_host_checked(game.host);
     CHECK_INT(scripts, 2);
-    take_runes(stage.host, &runes);
-    local_stage_close(&stage);
+    take_runes(game.host, &runes);
+    local_game_close(&game);
 
-    stage = (LocalStage){.heap = heap_make(1ull << 30)};
-    ASSERT(open_compiled_with(&stage, files, &compiled, NULL, &runes) == STATUS_OK);
-    CHECK_INT(local_host_checked(stage.host), 0);
-    play_and_compare(&stage);
+    game = (LocalGame){.heap = heap_make(1ull << 30)};
+    ASSERT(open_compiled_with(&game, files, &compiled, NULL, &runes) == STATUS_OK);
+    CHECK_INT(local_host_checked(game.host), 0);
+    play_and_compare(&game);
     // Again from the second: what was carried is carried on.
     EditBuffer again = edit_buffer(&heap, 8u << 20);
-    take_runes(stage.host, &again);
+    take_runes(game.host, &again);
     CHECK_INT(again.bytes, runes.bytes);
-    local_stage_close(&stage);
+    local_game_close(&game);
 
     // One byte more in one source, and that one is checked.
     char source[4096];
@@ -290,22 +290,22 @@ TEST(a_script_that_did_not_change_is_not_checked_again)
             break;
         }
     }
-    stage = (LocalStage){.heap = heap_make(1ull << 30)};
-    ASSERT(open_compiled_with(&stage, files, &compiled, NULL, &runes) == STATUS_OK);
-    CHECK_INT(local_host_checked(stage.host), 1);
-    take_runes(stage.host, &again);
-    local_stage_close(&stage);
+    game = (LocalGame){.heap = heap_make(1ull << 30)};
+    ASSERT(open_compiled_with(&game, files, &compiled, NULL, &runes) == STATUS_OK);
+    CHECK_INT(local_host_checked(game.host), 1);
+    take_runes(game.host, &again);
+    local_game_close(&game);
 
     // Cut anywhere, they are refused, or those that are whole are used.
     island_files(files);
     for (size_t cut = 0; cut < runes.bytes; cut += 1 + runes.bytes / 97) {
         const EditBuffer less = {.data = runes.data, .bytes = cut};
-        stage = (LocalStage){.heap = heap_make(1ull << 30)};
-        if (open_compiled_with(&stage, files, &compiled, NULL, &less) == STATUS_OK) {
-            CHECK(local_host_checked(stage.host) <= scripts);
-            local_stage_close(&stage);
+        game = (LocalGame){.heap = heap_make(1ull << 30)};
+        if (open_compiled_with(&game, files, &compiled, NULL, &less) == STATUS_OK) {
+            CHECK(local_host_checked(game.host) <= scripts);
+            local_game_close(&game);
         }
-        CHECK_INT(stage.heap.bytes_now, 0);
+        CHECK_INT(game.heap.bytes_now, 0);
     }
     edit_buffer_free(&again);
     edit_buffer_free(&runes);
@@ -314,22 +314,22 @@ TEST(a_script_that_did_not_change_is_not_checked_again)
 
 TEST(a_world_in_another_memory_goes_on_where_the_last_one_was)
 {
-    LocalStage stage;
-    open_island(&stage);
-    play_session(&stage);
-    const PredictView before = client_own(stage.players[0].client);
-    const char *token = client_resume_token(stage.players[0].client);
+    LocalGame game;
+    open_island(&game);
+    play_session(&game);
+    const PredictView before = client_own(game.players[0].client);
+    const char *token = client_resume_token(game.players[0].client);
     CHECK(token[0] != '\0');
-    local_host_save(stage.host);
+    local_host_save(game.host);
     Heap heap = heap_make(1ull << 30);
     EditBuffer compiled = edit_buffer(&heap, 1u << 20), kept = edit_buffer(&heap, 8u << 20);
     PlaceError error;
     CHECK_OK(compile_document(&heap, island_scene, &compiled, &error));
-    keep(stage.host, &kept);
+    keep(game.host, &kept);
 
-    LocalStage next = {.heap = heap_make(1ull << 30), .now_ms = stage.now_ms};
+    LocalGame next = {.heap = heap_make(1ull << 30), .now_ms = game.now_ms};
     ASSERT(open_compiled(&next, &compiled, &kept) == STATUS_OK);
-    StagePlayer *ada = local_stage_join(&next, "ada");
+    GamePlayer *ada = local_game_join(&next, "ada");
     client_destroy(&next.heap, ada->client);
     ClientConfig config = client_config_default();
     snprintf(config.name, sizeof config.name, "ada");
@@ -337,30 +337,30 @@ TEST(a_world_in_another_memory_goes_on_where_the_last_one_was)
     snprintf(config.resume_token, sizeof config.resume_token, "%s", token);
     config.owner_fetches = true;
     ASSERT(client_create(&next.heap, &config, &ada->client) == STATUS_OK);
-    local_stage_connect(&next, ada);
-    local_stage_run(&next, 2);
-    REQUIRE(local_stage_plays(ada));
+    local_game_connect(&next, ada);
+    local_game_run(&next, 2);
+    REQUIRE(local_game_plays(ada));
     CHECK(vec3_length(vec3_sub(client_own(ada->client).position, before.position)) < 0.5f);
 
     // Cut anywhere, it is refused, or a world.
     for (size_t cut = 0; cut < kept.bytes; cut += 1 + kept.bytes / 97) {
-        LocalStage short_one = {.heap = heap_make(1ull << 30)};
+        LocalGame short_one = {.heap = heap_make(1ull << 30)};
         const EditBuffer less = {.data = kept.data, .bytes = cut};
         CHECK(open_compiled(&short_one, &compiled, &less) != STATUS_OK);
         CHECK_INT(short_one.heap.bytes_now, 0);
     }
-    local_stage_close(&next);
-    local_stage_close(&stage);
+    local_game_close(&next);
+    local_game_close(&game);
     edit_buffer_free(&compiled);
     edit_buffer_free(&kept);
 }
 
 // --- differences --------------------------------------------------------------------------------
 
-static Status apply(LocalStage *stage, const char *json, bool *remade, char text[512])
+static Status apply(LocalGame *game, const char *json, bool *remade, char text[512])
 {
     PlaceError error;
-    const Status status = local_host_apply_diff(stage->host, json, strlen(json), remade, &error);
+    const Status status = local_host_apply_diff(game->host, json, strlen(json), remade, &error);
     CHECK_INT(error.status, status);
     place_error_text(&error, text, 512);
     return status;
@@ -368,74 +368,73 @@ static Status apply(LocalStage *stage, const char *json, bool *remade, char text
 
 TEST(a_new_part_makes_a_new_world_and_players_resume)
 {
-    LocalStage stage;
-    open_island(&stage);
-    play_session(&stage);
-    const StagePlayer *ada = &stage.players[0];
+    LocalGame game;
+    open_island(&game);
+    play_session(&game);
+    const GamePlayer *ada = &game.players[0];
     const PredictView before = client_own(ada->client);
     bool remade = false;
     char text[512];
-    CHECK_OK(apply(&stage,
+    CHECK_OK(apply(&game,
                    "{\"entities\": [{\"id\": 900, \"transform\": {\"position\": [3, 4, 5]},"
                    "\"shape\": {\"size\": [2, 1, 6]}, \"colour\": \"#123456\"}]}",
                    &remade, text));
     CHECK(remade);
-    local_stage_reconnect(&stage);
-    local_stage_run(&stage, 2);
-    REQUIRE(local_stage_plays(ada));
+    local_game_reconnect(&game);
+    local_game_run(&game, 2);
+    REQUIRE(local_game_plays(ada));
     CHECK_INT(count_colour(ada, 0x123456), 1);
     CHECK(vec3_length(vec3_sub(client_own(ada->client).position, before.position)) < 0.5f);
-    CHECK_OK(apply(&stage, "{\"removed\": [900]}", &remade, text));
+    CHECK_OK(apply(&game, "{\"removed\": [900]}", &remade, text));
     CHECK(remade);
-    local_stage_reconnect(&stage);
-    local_stage_run(&stage, 2);
-    REQUIRE(local_stage_plays(ada));
+    local_game_reconnect(&game);
+    local_game_run(&game, 2);
+    REQUIRE(local_game_plays(ada));
     CHECK_INT(count_colour(ada, 0x123456), 0);
-    local_stage_close(&stage);
+    local_game_close(&game);
 }
 
 // --- edited while it is played: tests/scenario/edit/test_played.c, and what scripts have to do
 // with it
 
-static Status edit_text(LocalStage *stage, const char *text)
+static Status edit_text(LocalGame *game, const char *text)
 {
     PlaceError error;
-    return local_host_edit(stage->host, text, strlen(text), &error);
+    return local_host_edit(game->host, text, strlen(text), &error);
 }
 
-static bool page_has(const LocalStage *stage, uint64_t net_id, const char *name)
+static bool page_has(const LocalGame *game, uint64_t net_id, const char *name)
 {
     ScriptValue value = {0};
-    return attribute_table_attribute(view_attributes(client_script_view(stage->players[0].client)),
+    return attribute_table_attribute(view_attributes(client_script_view(game->players[0].client)),
                                      net_id, text_from(name), &value, NULL);
 }
 
 // An attribute gets and loses what makes it stored, or seen by some alone.
-static void check_flags(LocalStage *stage)
+static void check_flags(LocalGame *game)
 {
-    World *world = local_host_world(stage->host);
+    World *world = local_host_world(game->host);
     const AttributeTable *table = authority_attributes(world->authority);
     ScriptValue value = {0};
     uint32_t flags = 0;
-    CHECK(!page_has(stage, 1, "secret"));
-    CHECK_OK(edit_text(stage, "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": 2}}]}"));
-    local_stage_run(stage, 1);
-    CHECK(page_has(stage, 1, "secret"));
-    CHECK_OK(edit_text(stage,
-                       "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": {\"value\": 2, "
-                       "\"persistent\": true, \"visibility\": \"owner\"}}}]}"));
-    local_stage_run(stage, 1);
-    CHECK(!page_has(stage, 1, "secret")); // the same value, and it has no owner
+    CHECK(!page_has(game, 1, "secret"));
+    CHECK_OK(edit_text(game, "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": 2}}]}"));
+    local_game_run(game, 1);
+    CHECK(page_has(game, 1, "secret"));
+    CHECK_OK(edit_text(game, "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": {\"value\": 2, "
+                             "\"persistent\": true, \"visibility\": \"owner\"}}}]}"));
+    local_game_run(game, 1);
+    CHECK(!page_has(game, 1, "secret")); // the same value, and it has no owner
     CHECK(attribute_table_attribute(table, 1, text_from("secret"), &value, &flags));
     CHECK_INT(flags, ATTRIBUTE_PERSISTENT | ATTRIBUTE_OWNER);
     CHECK(save_has_attributes(world->saves, text_from("Box")));
-    CHECK_OK(edit_text(stage, "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": 2}}]}"));
+    CHECK_OK(edit_text(game, "{\"given\": [{\"id\": 2, \"attributes\": {\"secret\": 2}}]}"));
     CHECK(attribute_table_attribute(table, 1, text_from("secret"), &value, &flags));
     CHECK_INT(flags, 0);
-    CHECK_OK(edit_text(stage, "{\"lost\": [{\"id\": 2, \"attributes\": {\"secret\": 0}}]}"));
+    CHECK_OK(edit_text(game, "{\"lost\": [{\"id\": 2, \"attributes\": {\"secret\": 0}}]}"));
     CHECK(!attribute_table_attribute(table, 1, text_from("secret"), &value, &flags));
     CHECK_OK(
-        edit_text(stage, "{\"given\": [{\"id\": 2, \"attributes\": {\"to\": {\"entity\": 3}}}]}"));
+        edit_text(game, "{\"given\": [{\"id\": 2, \"attributes\": {\"to\": {\"entity\": 3}}}]}"));
     CHECK(attribute_table_attribute(table, 1, text_from("to"), &value, &flags));
     CHECK(value.type == SCRIPT_ENTITY && value.entity == world_scene_entity(world, 3));
 }
@@ -463,23 +462,23 @@ TEST(scripts_and_what_is_edited_while_they_run)
                    "{\"format\": 1, \"entities\": [{\"id\": 1, \"type\": \"spawn\"}, {\"id\": 2, "
                    "\"name\": \"Box\", \"attributes\": {\"price\": 3, \"secret\": {\"value\": 1, "
                    "\"visibility\": \"server\"}}}, {\"id\": 5, \"name\": \"Other\"}]}")};
-    LocalStage stage;
-    local_stage_open(&stage, files, 3);
-    (void)local_stage_join(&stage, "ada");
-    local_stage_run(&stage, 1);
-    World *world = local_host_world(stage.host);
+    LocalGame game;
+    local_game_open(&game, files, 3);
+    (void)local_game_join(&game, "ada");
+    local_game_run(&game, 1);
+    World *world = local_host_world(game.host);
     const AttributeTable *table = authority_attributes(world->authority);
     ScriptValue value = {0};
-    CHECK_OK(edit_text(&stage, "{\"given\": [{\"id\": 2, \"attributes\": {\"price\": 5}}]}"));
-    local_stage_run(&stage, 1);
+    CHECK_OK(edit_text(&game, "{\"given\": [{\"id\": 2, \"attributes\": {\"price\": 5}}]}"));
+    local_game_run(&game, 1);
     CHECK(attribute_table_attribute(table, 1, text_from("sum"), &value, NULL));
     CHECK_INT((uint32_t)value.number, 503);
     // The second one listens for its tag, the first one does not.
-    CHECK_INT(edit_text(&stage, "{\"given\": [{\"id\": 2, \"tags\": [\"looked\"]}]}"),
+    CHECK_INT(edit_text(&game, "{\"given\": [{\"id\": 2, \"tags\": [\"looked\"]}]}"),
               STATUS_UNSUPPORTED);
-    CHECK_OK(edit_text(&stage, "{\"given\": [{\"id\": 2, \"tags\": [\"heard\"]}]}"));
-    CHECK_OK(edit_text(&stage, "{\"created\": [{\"id\": 3, \"tags\": [\"heard\", \"other\"]}]}"));
-    local_stage_run(&stage, 1);
+    CHECK_OK(edit_text(&game, "{\"given\": [{\"id\": 2, \"tags\": [\"heard\"]}]}"));
+    CHECK_OK(edit_text(&game, "{\"created\": [{\"id\": 3, \"tags\": [\"heard\", \"other\"]}]}"));
+    local_game_run(&game, 1);
     CHECK(attribute_table_attribute(table, 1, text_from("tagged"), &value, NULL));
     CHECK_INT((uint32_t)value.number, 2);
     static const char *const refused[] = {
@@ -499,81 +498,81 @@ TEST(scripts_and_what_is_edited_while_they_run)
         ("{\"created\": [{\"id\": 4, \"motion\": {\"loop\": true, \"waypoints\": [{\"position\": "
          "[5, 0, 0], \"seconds\": 1}]}}]}")}; // it does not come back
     for (uint32_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        CHECK_INT(edit_text(&stage, refused[i]), STATUS_UNSUPPORTED);
+        CHECK_INT(edit_text(&game, refused[i]), STATUS_UNSUPPORTED);
     }
     CHECK_INT(
-        edit_text(&stage, "{\"created\": [{\"id\": 4, \"scriptPath\": \"Workspace/No.lua\"}]}"),
+        edit_text(&game, "{\"created\": [{\"id\": 4, \"scriptPath\": \"Workspace/No.lua\"}]}"),
         STATUS_NOT_FOUND);
     CHECK_INT(world->made_count, 1);
-    check_flags(&stage);
-    CHECK_INT(edit_text(&stage, "{\"created\": [{\"id\": 2}]}"), STATUS_EXISTS);
-    CHECK_INT(edit_text(&stage, "{\"created\": [{\"id\": 3}]}"), STATUS_EXISTS);
-    CHECK_INT(edit_text(&stage, "{\"given\": [{\"id\": 9, \"tags\": [\"a\"]}]}"), STATUS_NOT_FOUND);
+    check_flags(&game);
+    CHECK_INT(edit_text(&game, "{\"created\": [{\"id\": 2}]}"), STATUS_EXISTS);
+    CHECK_INT(edit_text(&game, "{\"created\": [{\"id\": 3}]}"), STATUS_EXISTS);
+    CHECK_INT(edit_text(&game, "{\"given\": [{\"id\": 9, \"tags\": [\"a\"]}]}"), STATUS_NOT_FOUND);
     // There is room for so many; one that goes makes room for another.
     Status status = STATUS_OK;
     for (uint32_t id = 10; status == STATUS_OK && id < 200; id++) {
         char text[64];
         (void)snprintf(text, sizeof text, "{\"created\": [{\"id\": %u}]}", (unsigned)id);
-        status = edit_text(&stage, text);
+        status = edit_text(&game, text);
     }
     CHECK_INT(status, STATUS_LIMIT);
     CHECK_INT(world->made_count, EDIT_MADE_MAX);
-    CHECK_OK(edit_text(&stage, "{\"removed\": [3], \"created\": [{\"id\": 300}]}"));
-    local_stage_run(&stage, 1);
-    local_stage_close(&stage);
+    CHECK_OK(edit_text(&game, "{\"removed\": [3], \"created\": [{\"id\": 300}]}"));
+    local_game_run(&game, 1);
+    local_game_close(&game);
 }
 
 TEST(terrain_and_structures_outlive_a_new_world)
 {
-    LocalStage stage;
-    open_island(&stage);
-    StagePlayer *ada = local_stage_join(&stage, "ada");
-    local_stage_run(&stage, 2);
+    LocalGame game;
+    open_island(&game);
+    GamePlayer *ada = local_game_join(&game, "ada");
+    local_game_run(&game, 2);
     const Vec3 at = client_own(ada->client).position;
     const VoxelCoord voxel = voxel_at(vec3_add(at, vec3(3, 0.5f, 0)));
     const MessageTerraform edit = {.min = {voxel.x, voxel.y, voxel.z}, .voxel_kind = 3};
     CHECK(client_send(ada->client, MESSAGE_TERRAFORM, &edit) != 0);
-    local_stage_run(&stage, 2);
+    local_game_run(&game, 2);
     CHECK_INT(terrain_voxel(sim_terrain_view(client_sim(ada->client)), voxel), 3);
     bool remade = false;
     char text[512];
-    CHECK_OK(apply(&stage, "{\"files\": {\"prefabs/Crab.json\": null}}", &remade, text));
+    CHECK_OK(apply(&game, "{\"files\": {\"prefabs/Crab.json\": null}}", &remade, text));
     CHECK(remade);
-    const Terrain *terrain = sim_terrain_view(world_sim(local_host_world(stage.host)));
-    local_stage_reconnect(&stage);
-    local_stage_run(&stage, 2);
+    const Terrain *terrain = sim_terrain_view(world_sim(local_host_world(game.host)));
+    local_game_reconnect(&game);
+    local_game_run(&game, 2);
     CHECK_INT(terrain_voxel(terrain, voxel), 3);
     CHECK_INT(terrain_voxel(sim_terrain_view(client_sim(ada->client)), voxel), 3);
-    local_stage_close(&stage);
+    local_game_close(&game);
 }
 
 TEST(changed_scripts_are_taken_while_the_world_runs)
 {
-    LocalStage stage;
-    open_island(&stage);
-    play_session(&stage);
-    World *world = local_host_world(stage.host);
+    LocalGame game;
+    open_island(&game);
+    play_session(&game);
+    World *world = local_host_world(game.host);
     bool remade = true;
     char text[512];
     // Twice before a tick: the second waits for the first.
-    CHECK_OK(apply(&stage,
+    CHECK_OK(apply(&game,
                    "{\"files\": {\"ServerScriptService/Sea.lua\": \"function onUpdate() "
                    "error('one') end\"}}",
                    &remade, text));
     CHECK(!remade);
-    CHECK_OK(apply(&stage,
+    CHECK_OK(apply(&game,
                    "{\"files\": {\"ServerScriptService/Sea.lua\": \"\\n\\nfunction onUpdate() "
                    "error('two') end\"}}",
                    &remade, text));
-    CHECK(!remade && local_host_world(stage.host) == world);
-    local_stage_run(&stage, 1);
+    CHECK(!remade && local_host_world(game.host) == world);
+    local_game_run(&game, 1);
     ScriptFault faults[8];
     const uint32_t count = script_faults(world_scripts(world), faults, 8);
     REQUIRE(count > 0);
     CHECK(strstr(faults[count - 1].message, "two") != NULL);
     CHECK_INT(faults[count - 1].line, 3);
-    CHECK(local_stage_plays(&stage.players[0]));
-    local_stage_close(&stage);
+    CHECK(local_game_plays(&game.players[0]));
+    local_game_close(&game);
 }
 
 TEST(what_is_broken_is_refused_and_changes_nothing)
@@ -607,30 +606,30 @@ TEST(what_is_broken_is_refused_and_changes_nothing)
         {"{", " line 1"},
         {"", " line 1"},
     };
-    LocalStage stage;
-    open_island(&stage);
-    play_session(&stage);
-    const uint64_t hash = world_hash(local_host_world(stage.host));
-    const uint64_t bytes = stage.heap.bytes_now;
+    LocalGame game;
+    open_island(&game);
+    play_session(&game);
+    const uint64_t hash = world_hash(local_host_world(game.host));
+    const uint64_t bytes = game.heap.bytes_now;
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool remade = true;
         char text[512];
-        CHECK(apply(&stage, cases[i].diff, &remade, text) != STATUS_OK);
+        CHECK(apply(&game, cases[i].diff, &remade, text) != STATUS_OK);
         CHECK(remade);
         if (strncmp(text, cases[i].begin, strlen(cases[i].begin)) != 0) {
             CHECK_TEXT(text, cases[i].begin);
         }
-        CHECK(world_hash(local_host_world(stage.host)) == hash);
+        CHECK(world_hash(local_host_world(game.host)) == hash);
     }
-    local_stage_run(&stage, 1);
-    CHECK(local_stage_plays(&stage.players[0]));
-    CHECK_INT(stage.heap.bytes_now, bytes);
+    local_game_run(&game, 1);
+    CHECK(local_game_plays(&game.players[0]));
+    CHECK_INT(game.heap.bytes_now, bytes);
     // The files are the old ones: what is right is still taken.
     bool remade = false;
     char text[512];
-    CHECK_OK(apply(&stage, "{\"removed\": [35]}", &remade, text));
+    CHECK_OK(apply(&game, "{\"removed\": [35]}", &remade, text));
     CHECK(remade);
-    local_stage_close(&stage);
+    local_game_close(&game);
 }
 
 // The island whose place.json begins with these contexts.
@@ -651,15 +650,15 @@ TEST(a_script_that_place_json_keeps_on_the_server_is_not_sent)
 {
     static const char *const contexts[] = {"{}", "{\"Workspace/DoorMat\": \"Server\"}"};
     for (uint32_t i = 0; i < 2; i++) {
-        LocalStage stage = {.heap = heap_make(1ull << 30)};
+        LocalGame game = {.heap = heap_make(1ull << 30)};
         PlaceError error;
-        const Status status = open_narrowed(&stage.heap, contexts[i], &stage.host, &error);
+        const Status status = open_narrowed(&game.heap, contexts[i], &game.host, &error);
         ASSERT(status == STATUS_OK);
-        const StagePlayer *ada = local_stage_join(&stage, "ada");
-        local_stage_run(&stage, 2);
-        CHECK(local_stage_plays(ada));
+        const GamePlayer *ada = local_game_join(&game, "ada");
+        local_game_run(&game, 2);
+        CHECK(local_game_plays(ada));
         CHECK_INT(client_stats(ada->client).script_count, 1 - i);
-        local_stage_close(&stage);
+        local_game_close(&game);
     }
     Heap heap = heap_make(1ull << 30);
     LocalHost *host = NULL;

@@ -4,13 +4,13 @@
 // which is the text that servers sign. Real signatures are tested with the host and with the page.
 #include "core/wire/manifest.h"
 #include "tests/support/test.h"
-#include "tests/unit/client_stage.h"
+#include "tests/unit/fake_server.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct Cast {
-    Stage *stage;
+    FakeServer *fake;
     uint8_t rune[8192];
     size_t rune_bytes;
     WireManifestScript rows[2];
@@ -56,21 +56,21 @@ static void cast_open(ClientConfig config)
     config.scripts = true;
     config.verify_user = &cast;
     config.unpack_user = &cast;
-    cast.stage = stage_open(&config, true);
+    cast.fake = fake_open(&config, true);
     cast.rune_bytes =
-        stage_rune(cast.stage, "StarterGui/Hud", "function onStart() Network.FireServer('hi') end",
-                   cast.rune, sizeof cast.rune);
-    cast.requires[0] = (WireScriptPath){stage_text("ReplicatedStorage/A")};
-    cast.requires[1] = (WireScriptPath){stage_text("ReplicatedStorage/B")};
-    cast.rows[0] = (WireManifestScript){.path = stage_text("StarterGui/Hud.ts"),
+        fake_rune(cast.fake, "StarterGui/Hud", "function onStart() Network.FireServer('hi') end",
+                  cast.rune, sizeof cast.rune);
+    cast.requires[0] = (WireScriptPath){fake_text("ReplicatedStorage/A")};
+    cast.requires[1] = (WireScriptPath){fake_text("ReplicatedStorage/B")};
+    cast.rows[0] = (WireManifestScript){.path = fake_text("StarterGui/Hud.ts"),
                                         .size_bytes = cast.rune_bytes,
-                                        .run_context = stage_text("Client"),
-                                        .service = stage_text("StarterGui"),
+                                        .run_context = fake_text("Client"),
+                                        .service = fake_text("StarterGui"),
                                         .replicate = true,
                                         .requires = cast.requires,
                                         .requires_count = 2};
     sha256_of(cast.rune, cast.rune_bytes, cast.rows[0].rune_hash.bytes);
-    stage_play(cast.stage);
+    fake_play(cast.fake);
 }
 
 static MessageScriptManifest manifest_of(uint32_t version)
@@ -79,24 +79,24 @@ static MessageScriptManifest manifest_of(uint32_t version)
                                    .scripts = cast.rows,
                                    .scripts_count = 1,
                                    .server_tick = 77,
-                                   .cdn_base = stage_text("https://cdn.example/")};
+                                   .cdn_base = fake_text("https://cdn.example/")};
 }
 
 // The text as the server would write it; version 0: the rows alone.
 static size_t server_text(uint32_t version, uint8_t *out, size_t capacity)
 {
     const Text requires[] = {cast.requires[0].path, cast.requires[1].path};
-    ManifestRow row = {.path = stage_text("StarterGui/Hud.ts"),
+    ManifestRow row = {.path = fake_text("StarterGui/Hud.ts"),
                        .size_bytes = (uint32_t)cast.rune_bytes,
-                       .run_context = stage_text("Client"),
-                       .service = stage_text("StarterGui"),
+                       .run_context = fake_text("Client"),
+                       .service = fake_text("StarterGui"),
                        .replicate = true,
                        .requires = requires,
                        .require_count = 2};
     memcpy(row.rune_hash, cast.rows[0].rune_hash.bytes, 32);
     const ManifestList list = {.version = version,
                                .server_tick = 77,
-                               .cdn_base = stage_text("https://cdn.example/"),
+                               .cdn_base = fake_text("https://cdn.example/"),
                                .rows = &row,
                                .row_count = 1};
     ByteWriter writer = byte_writer(out, capacity);
@@ -112,7 +112,7 @@ static void send_signed(uint32_t version)
     sign(text, bytes, cast.signature);
     MessageScriptManifest manifest = manifest_of(version);
     manifest.signature = (WireBytes){cast.signature, 64};
-    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    fake_send(cast.fake, MESSAGE_SCRIPT_MANIFEST, &manifest);
 }
 
 // As unpack() wants it.
@@ -128,22 +128,22 @@ static const uint8_t *packed_rune(void)
 static void send_rune(uint32_t packing)
 {
     const MessageScriptChunk chunk = {
-        .script_path = stage_text("StarterGui/Hud"),
+        .script_path = fake_text("StarterGui/Hud"),
         .total_chunks = 1,
         .encoding = packing,
         .data = {packing != 0 ? packed_rune() : cast.rune, (uint32_t)cast.rune_bytes}};
-    stage_send(cast.stage, MESSAGE_SCRIPT_CHUNK, &chunk);
+    fake_send(cast.fake, MESSAGE_SCRIPT_CHUNK, &chunk);
 }
 
 static bool has_run(void)
 {
-    return stage_up(cast.stage, MESSAGE_REMOTE_UP).body != NULL;
+    return fake_up(cast.fake, MESSAGE_REMOTE_UP).body != NULL;
 }
 
 static void check_closed(const char *want)
 {
-    CHECK_INT(client_state(cast.stage->client), CLIENT_CLOSED);
-    CHECK(strstr(client_closed_reason(cast.stage->client), want) != NULL);
+    CHECK_INT(client_state(cast.fake->client), CLIENT_CLOSED);
+    CHECK(strstr(client_closed_reason(cast.fake->client), want) != NULL);
 }
 
 // --- at once ------------------------------------------------------------------------------------
@@ -155,16 +155,16 @@ TEST(what_is_signed_runs)
     cast_open(config);
     send_signed(3);
     CHECK_INT(cast.verified, 1);
-    stage_run(cast.stage, 3);
+    fake_run(cast.fake, 3);
     send_rune(0);
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(has_run());
-    const ClientStats stats = client_stats(cast.stage->client);
+    const ClientStats stats = client_stats(cast.fake->client);
     CHECK_INT(stats.manifest_version, 3);
     CHECK(stats.manifest_is_proven);
     CHECK_INT(stats.script_count, 1);
     CHECK_INT(stats.rune_count, 1);
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 // Rows that came as a text are verified with what the message said about them.
@@ -180,12 +180,12 @@ static void send_rows(uint32_t version, uint64_t tick)
     const size_t sent = server_text(0, text, sizeof text);
     manifest.text_bytes = sent;
     sha256_of(text, sent, manifest.text_hash.bytes);
-    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    fake_send(cast.fake, MESSAGE_SCRIPT_MANIFEST, &manifest);
     ClientWant want;
-    REQUIRE(client_wants(cast.stage->client, &want, 1) == 1);
+    REQUIRE(client_wants(cast.fake->client, &want, 1) == 1);
     CHECK_INT(want.kind, CLIENT_WANT_MANIFEST);
     CHECK_INT(cast.verified, 0);
-    (void)!client_give_for(cast.stage->client, want.hash, text, sent);
+    (void)!client_give_for(cast.fake->client, want.hash, text, sent);
     CHECK_INT(cast.verified, 1);
 }
 
@@ -195,17 +195,17 @@ TEST(rows_that_came_alone_are_verified_with_the_message)
     config.verify = verify;
     cast_open(config);
     send_rows(3, 77);
-    stage_run(cast.stage, 3);
+    fake_run(cast.fake, 3);
     send_rune(0);
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(has_run());
-    CHECK_INT(client_stats(cast.stage->client).manifest_version, 3);
-    CHECK(client_stats(cast.stage->client).manifest_is_proven);
-    stage_close(cast.stage);
+    CHECK_INT(client_stats(cast.fake->client).manifest_version, 3);
+    CHECK(client_stats(cast.fake->client).manifest_is_proven);
+    fake_close(cast.fake);
     cast_open(config);
     send_rows(3, 78); // another tick than the signed one
     check_closed("not signed");
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 TEST(what_is_not_signed_ends_the_session)
@@ -214,10 +214,10 @@ TEST(what_is_not_signed_ends_the_session)
     config.verify = verify;
     cast_open(config);
     const MessageScriptManifest manifest = manifest_of(3);
-    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    fake_send(cast.fake, MESSAGE_SCRIPT_MANIFEST, &manifest);
     check_closed("is not signed");
     CHECK_INT(cast.verified, 0);
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 // Each field that is signed, changed after it was.
@@ -241,7 +241,7 @@ TEST(a_changed_field_ends_the_session)
             manifest.server_tick = 78;
             break;
         case 2:
-            manifest.cdn_base = stage_text("https://evil.example/");
+            manifest.cdn_base = fake_text("https://evil.example/");
             break;
         case 3:
             row->rune_hash.bytes[5] ^= 1;
@@ -250,10 +250,10 @@ TEST(a_changed_field_ends_the_session)
             row->size_bytes += 1;
             break;
         case 5:
-            row->run_context = stage_text("Both");
+            row->run_context = fake_text("Both");
             break;
         case 6:
-            row->path = stage_text("StarterGui/Hud.lua");
+            row->path = fake_text("StarterGui/Hud.lua");
             break;
         case 7:
             row->requires_count = 1;
@@ -262,11 +262,11 @@ TEST(a_changed_field_ends_the_session)
             cast.signature[63] ^= 1;
             break;
         }
-        stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+        fake_send(cast.fake, MESSAGE_SCRIPT_MANIFEST, &manifest);
         check_closed("is not signed by this world's host");
-        stage_run(cast.stage, 3);
-        CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body == NULL);
-        stage_close(cast.stage);
+        fake_run(cast.fake, 3);
+        CHECK(fake_up(cast.fake, MESSAGE_SCRIPT_REQUEST).body == NULL);
+        fake_close(cast.fake);
     }
 }
 
@@ -276,14 +276,14 @@ TEST(another_order_than_the_signed_one_is_refused)
     config.verify = verify;
     cast_open(config);
     cast.rows[1] = cast.rows[0];
-    cast.rows[1].path = stage_text("StarterGui/Again.ts");
+    cast.rows[1].path = fake_text("StarterGui/Again.ts");
     cast.rows[1].rune_hash.bytes[0] ^= 1;
     MessageScriptManifest manifest = manifest_of(3);
     manifest.scripts_count = 2;
     manifest.signature = (WireBytes){cast.signature, 64};
-    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    fake_send(cast.fake, MESSAGE_SCRIPT_MANIFEST, &manifest);
     check_closed("cannot be verified");
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 TEST(versions_only_rise)
@@ -296,7 +296,7 @@ TEST(versions_only_rise)
     CHECK_INT(cast.verified, 1);
     send_signed(2);
     check_closed("manifest 2 after 3");
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 // An invalid manifest is dropped with its session: a reconnect is not bound by its version.
@@ -307,16 +307,16 @@ TEST(a_refused_manifest_leaves_nothing)
     cast_open(config);
     MessageScriptManifest manifest = manifest_of(4000000000u);
     manifest.signature = (WireBytes){cast.signature, 64};
-    stage_send(cast.stage, MESSAGE_SCRIPT_MANIFEST, &manifest);
+    fake_send(cast.fake, MESSAGE_SCRIPT_MANIFEST, &manifest);
     check_closed("is not signed by");
-    stage_connect(cast.stage);
-    stage_welcome(cast.stage, true);
+    fake_connect(cast.fake);
+    fake_welcome(cast.fake, true);
     send_signed(3);
-    stage_run(cast.stage, 3);
+    fake_run(cast.fake, 3);
     send_rune(0);
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(has_run());
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 // --- later --------------------------------------------------------------------------------------
@@ -335,41 +335,41 @@ TEST(nothing_happens_before_the_verdict)
     send_signed(3);
     ClientProof proof;
     ClientWant want;
-    REQUIRE(client_proof(cast.stage->client, &proof));
+    REQUIRE(client_proof(cast.fake->client, &proof));
     CHECK_INT(proof.version, 3);
     uint8_t text[2048];
     const size_t bytes = server_text(3, text, sizeof text);
     CHECK_INT(proof.text_bytes, bytes);
     CHECK_BYTES(proof.text, text, bytes);
     CHECK_BYTES(proof.signature, cast.signature, 64);
-    CHECK(!client_want(cast.stage->client, 0, &want));
-    CHECK_INT(client_give(cast.stage->client, cast.rune, cast.rune_bytes), STATUS_NOT_FOUND);
-    client_fetch_over_wire(cast.stage->client);
-    stage_run(cast.stage, 6);
+    CHECK(!client_want(cast.fake->client, 0, &want));
+    CHECK_INT(client_give(cast.fake->client, cast.rune, cast.rune_bytes), STATUS_NOT_FOUND);
+    client_fetch_over_wire(cast.fake->client);
+    fake_run(cast.fake, 6);
     send_rune(0);
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(!has_run());
-    CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body == NULL);
-    client_verified(cast.stage->client, 2, true); // about another one
-    CHECK(client_proof(cast.stage->client, &proof));
-    client_verified(cast.stage->client, 3, true);
-    CHECK(!client_proof(cast.stage->client, &proof));
-    stage_run(cast.stage, 3);
-    CHECK(stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body != NULL);
+    CHECK(fake_up(cast.fake, MESSAGE_SCRIPT_REQUEST).body == NULL);
+    client_verified(cast.fake->client, 2, true); // about another one
+    CHECK(client_proof(cast.fake->client, &proof));
+    client_verified(cast.fake->client, 3, true);
+    CHECK(!client_proof(cast.fake->client, &proof));
+    fake_run(cast.fake, 3);
+    CHECK(fake_up(cast.fake, MESSAGE_SCRIPT_REQUEST).body != NULL);
     send_rune(0);
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(has_run());
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 TEST(a_bad_verdict_ends_the_session)
 {
     cast_open(owner_config());
     send_signed(3);
-    client_verified(cast.stage->client, 3, false);
+    client_verified(cast.fake->client, 3, false);
     check_closed("is not signed by this world's host");
-    CHECK_INT(client_stats(cast.stage->client).script_count, 0);
-    stage_close(cast.stage);
+    CHECK_INT(client_stats(cast.fake->client).script_count, 0);
+    fake_close(cast.fake);
 }
 
 TEST(a_newer_manifest_waits_for_its_own_verdict)
@@ -379,13 +379,13 @@ TEST(a_newer_manifest_waits_for_its_own_verdict)
     send_signed(4);
     ClientProof proof;
     ClientWant want;
-    client_verified(cast.stage->client, 3, true);
-    CHECK(!client_want(cast.stage->client, 0, &want));
-    REQUIRE(client_proof(cast.stage->client, &proof));
+    client_verified(cast.fake->client, 3, true);
+    CHECK(!client_want(cast.fake->client, 0, &want));
+    REQUIRE(client_proof(cast.fake->client, &proof));
     CHECK_INT(proof.version, 4);
-    client_verified(cast.stage->client, 4, true);
-    CHECK(client_want(cast.stage->client, 0, &want));
-    stage_close(cast.stage);
+    client_verified(cast.fake->client, 4, true);
+    CHECK(client_want(cast.fake->client, 0, &want));
+    fake_close(cast.fake);
 }
 
 // The verdict comes while the connection is away.
@@ -393,19 +393,19 @@ TEST(a_verdict_outlives_a_cut)
 {
     cast_open(owner_config());
     send_signed(3);
-    client_disconnected(cast.stage->client);
-    client_verified(cast.stage->client, 3, false);
-    CHECK_INT(client_state(cast.stage->client), CLIENT_IDLE);
-    stage_connect(cast.stage);
-    stage_welcome(cast.stage, true);
+    client_disconnected(cast.fake->client);
+    client_verified(cast.fake->client, 3, false);
+    CHECK_INT(client_state(cast.fake->client), CLIENT_IDLE);
+    fake_connect(cast.fake);
+    fake_welcome(cast.fake, true);
     send_signed(3);
     ClientProof proof;
-    CHECK(client_proof(cast.stage->client, &proof)); // asked again
-    client_verified(cast.stage->client, 3, true);
-    CHECK_OK(client_give(cast.stage->client, cast.rune, cast.rune_bytes));
-    stage_run(cast.stage, 6);
+    CHECK(client_proof(cast.fake->client, &proof)); // asked again
+    client_verified(cast.fake->client, 3, true);
+    CHECK_OK(client_give(cast.fake->client, cast.rune, cast.rune_bytes));
+    fake_run(cast.fake, 6);
     CHECK(has_run());
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 // --- packed -------------------------------------------------------------------------------------
@@ -417,15 +417,15 @@ TEST(who_can_unpack_says_so)
     config.unpack = unpack;
     cast_open(config);
     send_signed(1);
-    stage_run(cast.stage, 3);
-    const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
+    fake_run(cast.fake, 3);
+    const MessageScriptRequest *request = fake_up(cast.fake, MESSAGE_SCRIPT_REQUEST).body;
     REQUIRE(request != NULL);
     CHECK_INT(request->encoding, PACKING);
     send_rune(PACKING);
     CHECK_INT(cast.unpacked, 1);
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(has_run());
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }
 
 // Two programs whose dictionaries differ, and what makes a wrong rune of the right number: either
@@ -438,7 +438,7 @@ TEST(what_cannot_be_unpacked_is_asked_for_as_it_is)
         config.unpack = unpack;
         cast_open(config);
         send_signed(1);
-        stage_run(cast.stage, 3);
+        fake_run(cast.fake, 3);
         if (wrong == 1) {
             cast.rune[cast.rune_bytes / 2] ^= 1;
             send_rune(PACKING);
@@ -447,15 +447,15 @@ TEST(what_cannot_be_unpacked_is_asked_for_as_it_is)
             send_rune(PACKING + 1);
         }
         CHECK_INT(cast.unpacked, wrong);
-        stage_run(cast.stage, 6);
+        fake_run(cast.fake, 6);
         CHECK(!has_run());
-        const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
+        const MessageScriptRequest *request = fake_up(cast.fake, MESSAGE_SCRIPT_REQUEST).body;
         REQUIRE(request != NULL);
         CHECK_INT(request->encoding, 0);
         send_rune(0);
-        stage_run(cast.stage, 6);
+        fake_run(cast.fake, 6);
         CHECK(has_run());
-        stage_close(cast.stage);
+        fake_close(cast.fake);
     }
 }
 
@@ -467,7 +467,7 @@ TEST(the_owner_brings_packed_runes)
     config.unpack = unpack;
     config.owner_fetches = true;
     cast_open(config);
-    Client *client = cast.stage->client;
+    Client *client = cast.fake->client;
     const uint8_t *hash = cast.rows[0].rune_hash.bytes;
     const size_t bytes = cast.rune_bytes;
     uint8_t other[32] = {0};
@@ -480,16 +480,16 @@ TEST(the_owner_brings_packed_runes)
     cast.rune[bytes / 2] ^= 1;
     CHECK_INT(client_give_packed(client, hash, packed_rune(), bytes), STATUS_MISMATCH);
     cast.rune[bytes / 2] ^= 1;
-    stage_run(cast.stage, 3);
+    fake_run(cast.fake, 3);
     CHECK(client_want(client, 0, &want));
     CHECK(!has_run());
     CHECK_OK(client_give_packed(client, hash, packed_rune(), bytes));
     CHECK(!client_want(client, 0, &want));
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(has_run());
     CHECK_INT(client_give_packed(client, hash, packed_rune(), bytes), STATUS_NOT_FOUND);
-    CHECK_INT(cast.stage->up_count[MESSAGE_SCRIPT_REQUEST], 0);
-    stage_close(cast.stage);
+    CHECK_INT(cast.fake->up_count[MESSAGE_SCRIPT_REQUEST], 0);
+    fake_close(cast.fake);
 }
 
 TEST(who_cannot_unpack_takes_nothing_packed)
@@ -498,26 +498,26 @@ TEST(who_cannot_unpack_takes_nothing_packed)
     config.owner_fetches = true;
     cast_open(config);
     send_signed(1);
-    CHECK_INT(client_give_packed(cast.stage->client, cast.rows[0].rune_hash.bytes, packed_rune(),
+    CHECK_INT(client_give_packed(cast.fake->client, cast.rows[0].rune_hash.bytes, packed_rune(),
                                  cast.rune_bytes),
               STATUS_MALFORMED);
-    CHECK_OK(client_give(cast.stage->client, cast.rune, cast.rune_bytes));
-    stage_close(cast.stage);
+    CHECK_OK(client_give(cast.fake->client, cast.rune, cast.rune_bytes));
+    fake_close(cast.fake);
 }
 
 TEST(who_cannot_unpack_asks_for_it_plain)
 {
     cast_open(client_config_default());
     send_signed(1);
-    stage_run(cast.stage, 3);
-    const MessageScriptRequest *request = stage_up(cast.stage, MESSAGE_SCRIPT_REQUEST).body;
+    fake_run(cast.fake, 3);
+    const MessageScriptRequest *request = fake_up(cast.fake, MESSAGE_SCRIPT_REQUEST).body;
     REQUIRE(request != NULL);
     CHECK_INT(request->encoding, 0);
     send_rune(PACKING); // not what was asked for
-    stage_run(cast.stage, 6);
+    fake_run(cast.fake, 6);
     CHECK(!has_run());
-    const MessageScriptVerify *told = stage_up(cast.stage, MESSAGE_SCRIPT_VERIFY).body;
+    const MessageScriptVerify *told = fake_up(cast.fake, MESSAGE_SCRIPT_VERIFY).body;
     REQUIRE(told != NULL);
     CHECK(!told->success);
-    stage_close(cast.stage);
+    fake_close(cast.fake);
 }

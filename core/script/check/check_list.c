@@ -1,6 +1,7 @@
 // See check_list.h. A list is short, so it is kept in order as it grows.
 #include "core/script/check/check_list.h"
 
+#include "core/base/json_member.h"
 #include "core/base/utf8.h"
 
 #include <stdio.h>
@@ -79,19 +80,13 @@ static void write_text(JsonWriter *json, const char *name, const char *text)
     json_write_text_bytes(json, clean, bytes);
 }
 
-static void write_count(JsonWriter *json, const char *name, uint32_t value)
-{
-    json_write_name(json, name);
-    json_write_integer(json, value);
-}
-
 void check_list_write_item(const CheckItem *item, JsonWriter *json)
 {
     json_write_object_begin(json);
     write_text(json, "level", item->level == CHECK_ERROR ? "error" : "warning");
     write_text(json, "file", item->file);
-    write_count(json, "line", item->line);
-    write_count(json, "column", item->column);
+    json_member_count(json, "line", item->line);
+    json_member_count(json, "column", item->column);
     write_text(json, "code", item->code);
     write_text(json, "message", item->message);
     json_write_object_end(json);
@@ -105,6 +100,6 @@ void check_list_write(const CheckList *list, JsonWriter *json)
         check_list_write_item(&list->items[i], json);
     }
     json_write_array_end(json);
-    write_count(json, "errors", list->error_count);
-    write_count(json, "warnings", list->warning_count);
+    json_member_count(json, "errors", list->error_count);
+    json_member_count(json, "warnings", list->warning_count);
 }

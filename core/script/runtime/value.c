@@ -1,6 +1,7 @@
 // Values as bytes; the format is in value.h.
 #include "core/script/runtime/value.h"
 
+#include "core/base/byte_values.h"
 #include "core/script/runtime/object.h"
 
 #include <stdio.h>
@@ -88,13 +89,6 @@ static void path_cut(Path *path, size_t bytes)
 {
     path->bytes = bytes;
     path->text[bytes] = 0;
-}
-
-static void write_double(ByteWriter *writer, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    byte_write_u64(writer, bits);
 }
 
 static uint64_t zigzag(int64_t value)
@@ -302,7 +296,7 @@ static bool encode_number(Encoder *encoder, int index)
         return false;
     }
     byte_write_u8(encoder->writer, TAG_FLOAT);
-    write_double(encoder->writer, number);
+    byte_write_double(encoder->writer, number);
     return true;
 }
 
@@ -594,7 +588,7 @@ static void write_attribute_number(ByteWriter *writer, double number)
         return;
     }
     byte_write_u8(writer, TAG_FLOAT);
-    write_double(writer, number);
+    byte_write_double(writer, number);
 }
 
 static void write_attribute(ByteWriter *writer, const ScriptValue *value)

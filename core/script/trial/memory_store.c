@@ -7,6 +7,7 @@
 #include "core/script/trial/memory_store.h"
 
 #include "core/base/arena.h"
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/utf8.h"
 
@@ -529,13 +530,6 @@ bool memory_store_run(MemoryStore *store, const StoreRequest *request, double un
 
 enum { KEPT_EXISTS = 1 << 0, KEPT_ORDERED = 1 << 1 };
 
-static void write_seconds(ByteWriter *writer, double seconds)
-{
-    uint64_t bits;
-    memcpy(&bits, &seconds, sizeof bits);
-    byte_write_u64(writer, bits);
-}
-
 static double read_seconds(ByteReader *reader)
 {
     const uint64_t bits = byte_read_u64(reader);
@@ -556,8 +550,8 @@ static void write_entry(const MemoryStore *store, const Entry *entry, ByteWriter
     for (uint32_t slot = 0; slot < STORE_VERSIONS_MAX; slot++) {
         const Version *version = &entry->versions[slot];
         byte_write_u64(writer, version->version);
-        write_seconds(writer, version->unix_seconds);
-        write_seconds(writer, version->replaced_seconds);
+        byte_write_double(writer, version->unix_seconds);
+        byte_write_double(writer, version->replaced_seconds);
         byte_write_u32(writer, (uint32_t)version->bytes);
         byte_write_bytes(writer, store->values + version->at, version->bytes);
     }

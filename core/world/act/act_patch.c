@@ -5,6 +5,7 @@
 // waits for the version that the client has, answers with what is missing, and sends nothing of
 // that cell in between. So of something that changes in every tick only the last state goes over a
 // slow link.
+#include "core/sim/chunk_coord.h"
 #include "core/world/act/act_inside.h"
 
 #include <string.h>
@@ -121,11 +122,6 @@ void patch_forget(Acts *acts, const Session *session)
 
 // --- who is near --------------------------------------------------------------------------------
 
-static bool coord_equal(ChunkCoord a, ChunkCoord b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 static Aabb view_box(const Patches *patches, ChunkCoord at)
 {
     const int32_t r = patches->radius;
@@ -196,7 +192,7 @@ static void move_viewer(Acts *acts, const Session *session, PatchViewer *viewer)
         scan_again(viewer);
     }
     const ChunkCoord at = voxel_chunk(voxel_at(sim_eye(acts->config.sim, body)));
-    if (viewer->placed && coord_equal(at, viewer->at)) {
+    if (viewer->placed && chunk_coord_equal(at, viewer->at)) {
         return;
     }
     viewer->has_from = viewer->placed && !viewer->scans;

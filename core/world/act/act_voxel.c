@@ -3,6 +3,7 @@
 // change, and when the cube moves so that they come into it. So a client has the version of every
 // chunk it sees, and requests the content of those it lacks. Scripts edit terrain too; versions are
 // compared once per tick, so no edit is missed.
+#include "core/sim/chunk_coord.h"
 #include "core/world/act/act_inside.h"
 
 #include <string.h>
@@ -88,18 +89,6 @@ void voxel_forget(Acts *acts, const Session *session)
     *viewer = (VoxelViewer){0};
 }
 
-static uint64_t chunk_id(ChunkCoord at)
-{
-    return ((uint64_t)(at.x + CHUNK_COORD_MAX) << 40 | (uint64_t)(at.y + CHUNK_COORD_MAX) << 20 |
-            (uint64_t)(at.z + CHUNK_COORD_MAX)) +
-           1;
-}
-
-static bool chunk_equal(ChunkCoord a, ChunkCoord b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 static bool is_around(const Voxels *voxels, ChunkCoord centre, ChunkCoord at)
 {
     const int32_t r = voxels->radius;
@@ -119,7 +108,7 @@ static bool note(Acts *acts, ChunkCoord at)
 {
     Voxels *voxels = acts->voxels;
     const uint32_t version = terrain_chunk_version(sim_terrain_view(acts->config.sim), at);
-    uint32_t slot = id_map_find(&voxels->map, chunk_id(at));
+    uint32_t slot = id_map_find(&voxels->map, chunk_coord_key(at));
     if (slot == 0) {
         if (version == 0) {
             return false;
@@ -127,7 +116,7 @@ static bool note(Acts *acts, ChunkCoord at)
         ASSERT(voxels->chunk_count < voxels->chunk_max); // the terrain has the same limit
         slot = ++voxels->chunk_count;
         voxels->chunks[slot - 1] = (KnownChunk){.at = at};
-        id_map_put(&voxels->map, chunk_id(at), slot);
+        id_map_put(&voxels->map, chunk_coord_key(at), slot);
     }
     KnownChunk *known = &voxels->chunks[slot - 1];
     const bool news = known->version != version;
@@ -221,7 +210,7 @@ static void move_viewer(Acts *acts, const Session *session, VoxelViewer *viewer)
         return; // one move at a time
     }
     const ChunkCoord at = voxel_chunk(voxel_at(sim_eye(acts->config.sim, body)));
-    if (viewer->placed && chunk_equal(at, viewer->at)) {
+    if (viewer->placed && chunk_coord_equal(at, viewer->at)) {
         return;
     }
     viewer->has_from = viewer->placed;
@@ -332,7 +321,7 @@ void voxel_tick(Acts *acts)
 static bool is_requested(const VoxelViewer *viewer, ChunkCoord at)
 {
     for (uint32_t i = 0; i < viewer->request_count; i++) {
-        if (chunk_equal(viewer->requests[i], at)) {
+        if (chunk_coord_equal(viewer->requests[i], at)) {
             return true;
         }
     }
@@ -665,7 +654,7 @@ void voxel_hash(const Acts *acts, Hash64 *hash)
     hash_u64(hash, voxels->edit_count);
     for (uint32_t i = 0; i < acts->config.sessions->high; i++) {
         const VoxelViewer *viewer = &voxels->viewers[i];
-        hash_u64(hash, viewer->placed ? chunk_id(viewer->at) : 0);
+        hash_u64(hash, viewer->placed ? chunk_coord_key(viewer->at) : 0);
         hash_u64(hash, viewer->scans ? viewer->cursor + 1 : 0);
         hash_u64(hash, viewer->request_count);
         hash_u64(hash, viewer->data_tick);

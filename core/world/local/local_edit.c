@@ -3,10 +3,10 @@
 // that can be changed so; the world leaves alone what is as it was.
 #include "core/world/local/local_host.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/json_read.h"
 #include "core/wire/patch.h"
 #include "core/wire/place_doc.h"
-#include "core/wire/vec3_bytes.h"
 
 #define EDIT_ITEMS_MAX    65536
 #define EDIT_ENTITY_BYTES 16384
@@ -101,7 +101,7 @@ static void enter_entity(LocalHost *host, PlaceScratch *scratch, const JsonNode 
         return;
     }
     if (kind == ENTRY_EDIT_CREATED) {
-        vec3_write(&writer, doc.frame.position);
+        byte_write_vec3(&writer, doc.frame.position);
         byte_write_f32(&writer, doc.frame.rotation.x);
         byte_write_f32(&writer, doc.frame.rotation.y);
         byte_write_f32(&writer, doc.frame.rotation.z);

@@ -2,6 +2,7 @@
 #include "core/world/replicate/patch_table.h"
 
 #include "core/base/check.h"
+#include "core/sim/chunk_coord.h"
 #include "core/world/replicate/record_bytes.h"
 
 #include <string.h>
@@ -40,23 +41,16 @@ static ChunkCoord cell_of(Vec3 position)
     return (ChunkCoord){cell_axis(position.x), cell_axis(position.y), cell_axis(position.z)};
 }
 
-static uint64_t cell_id(ChunkCoord at)
-{
-    return ((uint64_t)(at.x + CHUNK_COORD_MAX) << 40 | (uint64_t)(at.y + CHUNK_COORD_MAX) << 20 |
-            (uint64_t)(at.z + CHUNK_COORD_MAX)) +
-           1;
-}
-
 static void find_cells(PatchTable *table, const Scene *scene)
 {
     for (uint32_t i = 0; i < table->part_count; i++) {
         const ScenePart *part = scene_part(scene, i);
         const ChunkCoord at = cell_of(part->desc.pose.position);
-        uint32_t number = id_map_find(&table->map, cell_id(at));
+        uint32_t number = id_map_find(&table->map, chunk_coord_key(at));
         if (number == 0) {
             number = ++table->cell_count;
             table->cells[number - 1] = (PatchCell){.at = at, .box = part->placed.bounds};
-            id_map_put(&table->map, cell_id(at), number);
+            id_map_put(&table->map, chunk_coord_key(at), number);
         }
         PatchCell *cell = &table->cells[number - 1];
         cell->box = aabb_union(cell->box, part->placed.bounds);
@@ -301,7 +295,7 @@ uint32_t patch_table_find(const PatchTable *table, ChunkCoord at)
     const bool inside = at.x >= -CHUNK_COORD_MAX && at.x < CHUNK_COORD_MAX &&
                         at.y >= -CHUNK_COORD_MAX && at.y < CHUNK_COORD_MAX &&
                         at.z >= -CHUNK_COORD_MAX && at.z < CHUNK_COORD_MAX;
-    const uint32_t number = inside ? id_map_find(&table->map, cell_id(at)) : 0;
+    const uint32_t number = inside ? id_map_find(&table->map, chunk_coord_key(at)) : 0;
     return number == 0 ? UINT32_MAX : number - 1;
 }
 
@@ -386,7 +380,7 @@ void patch_table_hash(const PatchTable *table, Hash64 *hash)
     hash_u32(hash, table->changed_count);
     for (uint32_t i = 0; i < table->changed_count; i++) {
         const PatchCell *cell = &table->cells[table->changed[i]];
-        hash_u64(hash, cell_id(cell->at));
+        hash_u64(hash, chunk_coord_key(cell->at));
         hash_u64(hash, cell->version);
     }
 }

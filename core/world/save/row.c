@@ -3,6 +3,7 @@
 // its output. Rows come back from outside: nothing in them is believed.
 #include "core/world/save/row.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
@@ -83,13 +84,6 @@ static Text read_text(ByteReader *reader, uint32_t bytes_max)
         return (Text){"", 0};
     }
     return (Text){(const char *)data, bytes};
-}
-
-static void write_vec3(ByteWriter *writer, Vec3 v)
-{
-    byte_write_f32(writer, v.x);
-    byte_write_f32(writer, v.y);
-    byte_write_f32(writer, v.z);
 }
 
 // Position, velocity, yaw and health of a player. A position must be inside the world; a speed has
@@ -309,8 +303,8 @@ static void fill_player(ByteWriter *writer, const void *object)
     const RowPlayer *player = object;
     byte_write_varint(writer, player->player);
     byte_write_varint(writer, player->entity);
-    write_vec3(writer, player->position);
-    write_vec3(writer, player->velocity);
+    byte_write_vec3(writer, player->position);
+    byte_write_vec3(writer, player->velocity);
     byte_write_f32(writer, player->yaw);
     byte_write_f32(writer, player->health);
     write_text(writer, player->name);

@@ -10,7 +10,7 @@
 // --- creation -----------------------------------------------------------------------------------
 
 typedef struct SaveSizes {
-    uint32_t structure_max, chunk_max, account_max, asker_max, command_max, queue_size;
+    uint32_t structure_max, chunk_max, account_max, waiter_max, command_max, queue_size;
 } SaveSizes;
 
 static SaveSizes sizes_of(const SaveConfig *config)
@@ -21,7 +21,7 @@ static SaveSizes sizes_of(const SaveConfig *config)
     sizes.structure_max = 2 * sim->structures_max + 1;
     sizes.chunk_max = sim->terrain.chunk_max;
     sizes.account_max = 1024 + 4 * config->sessions->count;
-    sizes.asker_max = 256 + 16 * config->sessions->count;
+    sizes.waiter_max = 256 + 16 * config->sessions->count;
     sizes.command_max = SAVES_OUT_MAX + STORES_OUT_MAX + config->sessions->count + 8;
     const uint32_t items = 2 + sizes.structure_max + sizes.chunk_max + ATTRIBUTE_ROWS_MAX +
                            2 * sizes.account_max + sizes.account_max;
@@ -35,7 +35,7 @@ static SaveSizes sizes_of(const SaveConfig *config)
 static size_t small_bytes(const SaveSizes *sizes)
 {
     return arena_need(sizes->queue_size * sizeof(SaveItem)) +
-           arena_need(sizes->asker_max * sizeof(SaveAsker)) +
+           arena_need(sizes->waiter_max * sizeof(SaveWaiter)) +
            arena_need(sizes->chunk_max * sizeof(SavedChunk)) +
            arena_need(sizes->command_max * sizeof(Command)) +
            pool_bytes(sizes->structure_max, sizeof(SavedStructure)) +
@@ -47,10 +47,10 @@ static size_t small_bytes(const SaveSizes *sizes)
 static Status fill_small(Saves *saves, const SaveSizes *sizes, Arena *arena)
 {
     saves->queue = arena_array(arena, sizes->queue_size, sizeof(SaveItem));
-    saves->askers = arena_array(arena, sizes->asker_max, sizeof(SaveAsker));
+    saves->waiters = arena_array(arena, sizes->waiter_max, sizeof(SaveWaiter));
     saves->chunks = arena_array(arena, sizes->chunk_max, sizeof(SavedChunk));
     saves->commands = arena_array(arena, sizes->command_max, sizeof(Command));
-    if (saves->queue == NULL || saves->askers == NULL || saves->chunks == NULL ||
+    if (saves->queue == NULL || saves->waiters == NULL || saves->chunks == NULL ||
         saves->commands == NULL ||
         pool_init(&saves->structures, arena, sizes->structure_max, sizeof(SavedStructure)) !=
             STATUS_OK ||
@@ -63,7 +63,7 @@ static Status fill_small(Saves *saves, const SaveSizes *sizes, Arena *arena)
         return STATUS_LIMIT;
     }
     saves->queue_mask = sizes->queue_size - 1;
-    saves->asker_max = sizes->asker_max;
+    saves->waiter_max = sizes->waiter_max;
     saves->chunk_max = sizes->chunk_max;
     saves->command_max = sizes->command_max;
     saves->account_max = sizes->account_max;
@@ -128,48 +128,50 @@ void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued)
     *queued = true;
 }
 
-void save_ask(Saves *saves, const Session *asker, uint32_t command_seq)
+void save_ask(Saves *saves, const Session *waiting, uint32_t command_seq)
 {
-    if (asker == NULL || asker->connection == 0) {
+    if (waiting == NULL || waiting->connection == 0) {
         return;
     }
-    if (saves->asker_tail - saves->asker_head == saves->asker_max) {
-        saves->counters.askers_dropped += 1;
+    if (saves->waiter_tail - saves->waiter_head == saves->waiter_max) {
+        saves->counters.waiters_dropped += 1;
         return;
     }
-    saves->askers[saves->asker_tail % saves->asker_max] = (SaveAsker){
-        .connection = asker->connection, .command_seq = command_seq, .position = saves->queue_tail};
-    saves->asker_tail += 1;
+    saves->waiters[saves->waiter_tail % saves->waiter_max] =
+        (SaveWaiter){.connection = waiting->connection,
+                     .command_seq = command_seq,
+                     .position = saves->queue_tail};
+    saves->waiter_tail += 1;
 }
 
 // Requests whose rows are all in the command now wait for its answer.
-static void askers_sent(Saves *saves)
+static void waiters_sent(Saves *saves)
 {
-    while (saves->asker_sent < saves->asker_tail) {
-        SaveAsker *asker = &saves->askers[saves->asker_sent % saves->asker_max];
-        if (asker->position > saves->queue_head) {
+    while (saves->waiter_sent < saves->waiter_tail) {
+        SaveWaiter *waiter = &saves->waiters[saves->waiter_sent % saves->waiter_max];
+        if (waiter->position > saves->queue_head) {
             return;
         }
-        asker->save_seq = saves->save_seq;
-        saves->asker_sent += 1;
+        waiter->save_seq = saves->save_seq;
+        saves->waiter_sent += 1;
     }
 }
 
-static void askers_stored(Saves *saves)
+static void waiters_stored(Saves *saves)
 {
     Sessions *sessions = saves->config.sessions;
-    while (saves->asker_head < saves->asker_sent) {
-        const SaveAsker *asker = &saves->askers[saves->asker_head % saves->asker_max];
-        if (asker->save_seq > saves->save_acked) {
+    while (saves->waiter_head < saves->waiter_sent) {
+        const SaveWaiter *waiter = &saves->waiters[saves->waiter_head % saves->waiter_max];
+        if (waiter->save_seq > saves->save_acked) {
             return;
         }
-        ASSERT(asker->position <= saves->queue_head); // all of its rows are in a command
-        Session *session = session_of_connection(sessions, asker->connection);
+        ASSERT(waiter->position <= saves->queue_head); // all of its rows are in a command
+        Session *session = session_of_connection(sessions, waiter->connection);
         if (session != NULL && session->state == SESSION_PLAYING) {
-            const MessageDurable durable = {.command_seq = asker->command_seq};
+            const MessageDurable durable = {.command_seq = waiter->command_seq};
             session_send(sessions, session, MESSAGE_DURABLE, &durable);
         }
-        saves->asker_head += 1;
+        saves->waiter_head += 1;
     }
 }
 
@@ -201,15 +203,15 @@ static void flush(Saves *saves)
     }
     saves->save_seq = seq;
     saves->acked[seq % SAVES_OUT_MAX] = false;
-    askers_sent(saves);
+    waiters_sent(saves);
     if (writer.at == 0) {
         // The queued items were removed before they were stored.
         saves->save_seq -= 1;
-        for (uint64_t i = saves->asker_head; i < saves->asker_sent; i++) {
-            SaveAsker *asker = &saves->askers[i % saves->asker_max];
-            asker->save_seq = asker->save_seq == seq ? seq - 1 : asker->save_seq;
+        for (uint64_t i = saves->waiter_head; i < saves->waiter_sent; i++) {
+            SaveWaiter *waiter = &saves->waiters[i % saves->waiter_max];
+            waiter->save_seq = waiter->save_seq == seq ? seq - 1 : waiter->save_seq;
         }
-        askers_stored(saves);
+        waiters_stored(saves);
         return;
     }
     saves->config.stats->saves += 1;
@@ -244,7 +246,7 @@ static Status save_answered(Saves *saves, uint64_t seq, bool ok)
         ASSERT(saves->save_acked <= saves->save_seq);
         saves->acked[saves->save_acked % SAVES_OUT_MAX] = false;
     }
-    askers_stored(saves);
+    waiters_stored(saves);
     return STATUS_OK;
 }
 
@@ -334,8 +336,8 @@ void save_hash(const Saves *saves, Hash64 *hash)
         const SaveItem item = saves->queue[i & saves->queue_mask];
         hash_u64(hash, (uint64_t)item.kind << 32 | item.slot);
     }
-    hash_u64(hash, saves->asker_head);
-    hash_u64(hash, saves->asker_tail);
+    hash_u64(hash, saves->waiter_head);
+    hash_u64(hash, saves->waiter_tail);
     hash_u64(hash, saves->save_seq);
     hash_u64(hash, saves->save_acked);
     hash_u64(hash, saves->store_count);

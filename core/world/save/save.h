@@ -54,8 +54,8 @@ bool save_is_store_request(uint64_t request);
 MUST_USE Status save_stored(Saves *saves, const Entry *entry); // a save
 void save_store_answered(Saves *saves, uint64_t request);      // a DataStore request
 // Something durable changed; the session's command_seq gets a DURABLE when it is stored.
-void save_structure(Saves *saves, uint64_t net_id, const Session *asker, uint32_t command_seq);
-void save_chunk(Saves *saves, ChunkCoord at, const Session *asker, uint32_t command_seq);
+void save_structure(Saves *saves, uint64_t net_id, const Session *waiting, uint32_t command_seq);
+void save_chunk(Saves *saves, ChunkCoord at, const Session *waiting, uint32_t command_seq);
 // command_seq 0: nobody waits for it.
 void save_profiles(Saves *saves, const Session *session, const RowProfiles *profiles,
                    uint32_t command_seq);
@@ -90,7 +90,7 @@ typedef struct SaveCounters {
     uint64_t structures_unfit;   // stored structures that the place has no room for any more
     uint64_t structures_waiting; // looked at again later: too many wait for the owner
     uint64_t accounts_evicted;   // forgotten in this run, because others came; their rows stay
-    uint64_t askers_dropped;     // players who are not told that something is durable
+    uint64_t waiters_dropped;    // players who are not told that something is durable
     uint64_t attributes_refused; // persistent attributes without room for a row, or of no use
     uint64_t attributes_cut;     // that did not fit the row of their entity
     uint64_t old_rows_dropped;   // by net id, of another place

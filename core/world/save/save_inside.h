@@ -6,7 +6,7 @@
 //
 //   change ──▶ queue of slots ──save_tick──▶ command (epoch, seq) ──▶ owner
 //                                                │
-//   DURABLE ◀── askers whose rows are all in ◀── ENTRY_STORED
+//   DURABLE ◀── waiters whose rows are all in ◀── ENTRY_STORED
 //
 // How many commands are out is known from ENTRY_STORED alone, not from world_commands_clear: that
 // is no entry, and a replay must come to the same state without it.
@@ -45,12 +45,12 @@ typedef struct SaveItem {
     uint32_t slot;
 } SaveItem;
 
-typedef struct SaveAsker {
+typedef struct SaveWaiter {
     uint64_t connection;
     uint32_t command_seq;
     uint64_t position; // durable when everything queued before this is
     uint64_t save_seq; // the command that holds the last of it; 0: still queued
-} SaveAsker;
+} SaveWaiter;
 
 typedef struct SavedStructure {
     uint64_t net_id;
@@ -106,9 +106,9 @@ struct Saves {
     SaveItem *queue;
     uint32_t queue_mask;
     uint64_t queue_head, queue_tail;
-    SaveAsker *askers; // a ring
-    uint32_t asker_max;
-    uint64_t asker_head, asker_tail, asker_sent; // those before `sent` are in a command
+    SaveWaiter *waiters; // a ring
+    uint32_t waiter_max;
+    uint64_t waiter_head, waiter_tail, waiter_sent; // those before `sent` are in a command
     uint64_t checkpoint_tick;
 
     // What is stored, or about to be.
@@ -156,8 +156,8 @@ struct Saves {
 
 // save.c
 void save_queue(Saves *saves, SaveKind kind, uint32_t slot, bool *queued);
-// The asker waits for the command that holds everything queued so far; NULL: nobody waits.
-void save_ask(Saves *saves, const Session *asker, uint32_t command_seq);
+// The session waits for the command that holds everything queued so far; NULL: nobody waits.
+void save_ask(Saves *saves, const Session *waiting, uint32_t command_seq);
 
 // save_rows.c
 MUST_USE Status save_write_item(Saves *saves, SaveItem item, ByteWriter *writer);

@@ -3,6 +3,7 @@
 #include "core/world/save/save_inside.h"
 
 #include "core/base/limits.h"
+#include "core/sim/chunk_coord.h"
 
 #include <string.h>
 
@@ -59,10 +60,10 @@ static bool structure_changed(Saves *saves, uint64_t net_id)
     return true;
 }
 
-void save_structure(Saves *saves, uint64_t net_id, const Session *asker, uint32_t command_seq)
+void save_structure(Saves *saves, uint64_t net_id, const Session *waiting, uint32_t command_seq)
 {
     if (structure_changed(saves, net_id)) {
-        save_ask(saves, asker, command_seq);
+        save_ask(saves, waiting, command_seq);
     }
 }
 
@@ -154,16 +155,9 @@ void save_update_structures(Saves *saves, bool checkpoint)
 
 // --- chunks -------------------------------------------------------------------------------------
 
-static uint64_t chunk_id(ChunkCoord at)
-{
-    return ((uint64_t)(at.x + CHUNK_COORD_MAX) << 40 | (uint64_t)(at.y + CHUNK_COORD_MAX) << 20 |
-            (uint64_t)(at.z + CHUNK_COORD_MAX)) +
-           1;
-}
-
 uint32_t save_chunk_slot(Saves *saves, ChunkCoord at)
 {
-    const uint64_t id = chunk_id(at);
+    const uint64_t id = chunk_coord_key(at);
     uint32_t slot = id_map_find(&saves->chunk_map, id);
     if (slot == 0) {
         if (saves->chunk_count == saves->chunk_max) {
@@ -176,12 +170,12 @@ uint32_t save_chunk_slot(Saves *saves, ChunkCoord at)
     return slot - 1;
 }
 
-void save_chunk(Saves *saves, ChunkCoord at, const Session *asker, uint32_t command_seq)
+void save_chunk(Saves *saves, ChunkCoord at, const Session *waiting, uint32_t command_seq)
 {
     const uint32_t slot = save_chunk_slot(saves, at);
     ASSERT(slot != UINT32_MAX); // as many slots as the terrain has chunks
     save_queue(saves, SAVE_CHUNK, slot, &saves->chunks[slot].queued);
-    save_ask(saves, asker, command_seq);
+    save_ask(saves, waiting, command_seq);
 }
 
 static void write_chunk(Saves *saves, ChunkCoord at, ByteWriter *writer)

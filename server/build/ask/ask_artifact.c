@@ -1,6 +1,7 @@
 // See ask_artifact.h.
 #include "server/build/ask/ask_artifact.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/bytes.h"
 
 #include <stdio.h>
@@ -14,14 +15,6 @@ static Text read_net_text(ByteReader *reader)
     size_t bytes = 0;
     const uint8_t *text = byte_read_block(reader, &bytes);
     return (Text){text != NULL ? (const char *)text : "", (uint32_t)bytes};
-}
-
-static void read_bytes(ByteReader *reader, uint8_t *out, size_t count)
-{
-    const uint8_t *bytes = byte_read_bytes(reader, count);
-    if (bytes != NULL) {
-        memcpy(out, bytes, count);
-    }
 }
 
 // Reads a count of items that take at least 4 bytes each.
@@ -38,7 +31,7 @@ static uint32_t read_count(ByteReader *reader, uint32_t most)
 static void read_row(ByteReader *reader, Arena *arena, ManifestRow *row)
 {
     row->path = read_net_text(reader);
-    read_bytes(reader, row->rune_hash, sizeof row->rune_hash);
+    byte_read_exact(reader, row->rune_hash, sizeof row->rune_hash);
     row->size_bytes = byte_read_u32(reader);
     row->run_context = read_net_text(reader);
     row->service = read_net_text(reader);
@@ -88,7 +81,7 @@ Status manifest_read_reply(const Buffer *reply, Arena *arena, ManifestList *list
     read.server_tick = byte_read_u64(&reader);
     read.cdn_base = read_net_text(&reader);
     *is_signed = byte_read_bool(&reader);
-    read_bytes(&reader, signature, MANIFEST_SIGNATURE_BYTES);
+    byte_read_exact(&reader, signature, MANIFEST_SIGNATURE_BYTES);
     read.row_count = read_count(&reader, MANIFEST_ROWS_MAX);
     ManifestRow *rows = arena_array(arena, read.row_count + 1u, sizeof *rows);
     for (uint32_t i = 0; rows != NULL && i < read.row_count; i++) {
@@ -147,7 +140,7 @@ static void read_asset(ByteReader *reader, BuildAsset *asset)
 {
     const Text path = read_net_text(reader);
     const uint8_t kind = byte_read_u8(reader);
-    read_bytes(reader, asset->hash, sizeof asset->hash);
+    byte_read_exact(reader, asset->hash, sizeof asset->hash);
     asset->bytes = byte_read_u64(reader);
     asset->info = (AssetInfo){.width = byte_read_u32(reader)};
     asset->info.height = byte_read_u32(reader);
@@ -184,7 +177,7 @@ Status asset_list_read_reply(const Buffer *reply, Arena *arena, const void *text
     if (thumbnail == NULL) {
         return STATUS_MALFORMED;
     }
-    read_bytes(&reader, thumbnail, SHA256_BYTES);
+    byte_read_exact(&reader, thumbnail, SHA256_BYTES);
     const uint32_t count = read_count(&reader, ASSET_LIST_COUNT_MAX);
     BuildAsset *assets = arena_array(arena, count + 1u, sizeof *assets);
     for (uint32_t i = 0; assets != NULL && i < count; i++) {

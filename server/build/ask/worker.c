@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/build/ask/worker.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/bytes.h"
 #include "core/base/check.h"
 #include "core/base/utf8.h"
@@ -141,17 +142,10 @@ Status worker_reply_invalid(Worker *worker, char reason[WORKER_REASON_BYTES])
 
 // --- starting -----------------------------------------------------------------------------------
 
-static void put_u32(uint8_t *out, uint32_t value)
-{
-    for (uint32_t i = 0; i < 4; i++) {
-        out[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
 static void put_u64(uint8_t *out, uint64_t value)
 {
-    put_u32(out, (uint32_t)value);
-    put_u32(out + 4, (uint32_t)(value >> 32));
+    bytes_put_u32(out, (uint32_t)value);
+    bytes_put_u32(out + 4, (uint32_t)(value >> 32));
 }
 
 static Status start(Worker *worker, char *reason)
@@ -322,7 +316,7 @@ Status worker_call(Worker *worker, WorkerOp op, const void *request, size_t byte
     worker->rank = ranks[op];
     worker->was_asked = true;
     uint8_t head[WORKER_REQUEST_HEAD_BYTES];
-    put_u32(head, (uint32_t)op);
+    bytes_put_u32(head, (uint32_t)op);
     put_u64(head + 4, bytes);
     Call call = {.worker = worker};
     ChildCall child = {.parts = {head, request},

@@ -1,6 +1,7 @@
 // See asset_list.h.
 #include "server/build/asset/asset_list.h"
 
+#include "core/base/json_member.h"
 #include "core/base/json_write.h"
 
 #include <string.h>
@@ -28,19 +29,13 @@ static void write_hash(JsonWriter *json, const char *name, const uint8_t hash[SH
     json_write_text(json, text);
 }
 
-static void write_number(JsonWriter *json, const char *name, uint64_t value)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)value);
-}
-
 static void write_asset(JsonWriter *json, const BuildAsset *asset)
 {
     const AssetInfo *info = &asset->info;
     json_write_object_begin(json);
     write_hash(json, "hash", asset->hash);
     if (asset_is_picture(info->kind)) {
-        write_number(json, "height", info->height);
+        json_member_count(json, "height", info->height);
     }
     json_write_name(json, "kind");
     json_write_text(json, package_kind_name(info->kind));
@@ -50,12 +45,12 @@ static void write_asset(JsonWriter *json, const BuildAsset *asset)
         json_write_name(json, "seconds");
         json_write_number(json, info->duration_ms / ASSET_MS_PER_S);
     }
-    write_number(json, "size_bytes", asset->bytes);
+    json_member_count(json, "size_bytes", asset->bytes);
     if (asset_is_model(info->kind)) {
-        write_number(json, "triangles", info->triangle_count);
+        json_member_count(json, "triangles", info->triangle_count);
     }
     if (asset_is_picture(info->kind)) {
-        write_number(json, "width", info->width);
+        json_member_count(json, "width", info->width);
     }
     json_write_object_end(json);
 }

@@ -13,7 +13,7 @@
 #define DEPTH_MAX     3
 #define FOLDER        ASSET_FOLDER "/"
 
-static void read_hash(const JsonNode *node, uint8_t out[SHA256_BYTES], JsonError *error)
+static void read_asset_hash(const JsonNode *node, uint8_t out[SHA256_BYTES], JsonError *error)
 {
     const char *text = json_read_text(node, ASSET_HASH_TEXT_MAX, error);
     const size_t start = sizeof ASSET_HASH_PREFIX - 1;
@@ -53,7 +53,7 @@ static void read_asset(const JsonNode *node, BuildAsset *asset, JsonError *error
 {
     AssetInfo *info = &asset->info;
     read_path(json_read_member(node, "path", error), asset, error);
-    read_hash(json_read_member(node, "hash", error), asset->hash, error);
+    read_asset_hash(json_read_member(node, "hash", error), asset->hash, error);
     if (error->status != STATUS_OK) {
         return;
     }
@@ -92,7 +92,7 @@ static void read_all(Arena *arena, const JsonNode *root, AssetList *out, JsonErr
     const JsonNode *picture = json_read_member(root, "thumbnail", error);
     const bool has_thumbnail = error->status == STATUS_OK && picture->kind != JSON_NULL;
     if (has_thumbnail) {
-        read_hash(picture, thumbnail, error);
+        read_asset_hash(picture, thumbnail, error);
     }
     *out = (AssetList){
         .assets = assets, .count = count, .thumbnail = has_thumbnail ? thumbnail : NULL};

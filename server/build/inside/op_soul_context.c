@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/hash.h"
+#include "core/base/json_member.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
 #include "core/base/text.h"
@@ -264,16 +265,6 @@ static void find_near(Look *look)
 
 // --- as text ------------------------------------------------------------------------------------
 
-static void write_vector(JsonWriter *json, const char *name, Vec3 v)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    json_write_f32(json, v.x);
-    json_write_f32(json, v.y);
-    json_write_f32(json, v.z);
-    json_write_array_end(json);
-}
-
 static void write_flag(JsonWriter *json, const char *name, bool value)
 {
     if (value) {
@@ -363,7 +354,7 @@ static void write_body(const Look *look, JsonWriter *json, const PlaceBodyDoc *b
     static const char *const shapes[] = {"box", "wedge", "sphere", "cylinder"};
     json_write_name(json, "shape");
     json_write_text(json, body->shape.kind < 4 ? shapes[body->shape.kind] : "box");
-    write_vector(json, "size", body->shape.size);
+    json_member_vec3(json, "size", body->shape.size);
     write_flag(json, "trigger", body->trigger);
     write_flag(json, "ghost", body->ghost);
     write_flag(json, "ladder", body->ladder);
@@ -393,7 +384,7 @@ static void write_entity(const Look *look, JsonWriter *json, const PlaceEntityDo
     json_write_text_bytes(json, entity->name.data, entity->name.bytes);
     json_write_name(json, "type");
     json_write_text(json, entity->type < 5 ? types[entity->type] : "part");
-    write_vector(json, "position", world_position(look, entity));
+    json_member_vec3(json, "position", world_position(look, entity));
     if (entity->type != PLACE_TYPE_GROUP && entity->type != PLACE_TYPE_SPAWN) {
         write_flag(json, "movable", !entity->anchored);
         write_flag(json, "movesByItself",

@@ -3,6 +3,7 @@
 // the other side is gone: at once while it waits, and within a quarter of a second while it works,
 // because a timer checks.
 #define _GNU_SOURCE
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "server/build/ask/worker_frame.h"
 #include "server/build/inside/media/package_list.h"
@@ -64,8 +65,8 @@ static void write_result(Status status, const char *reason, const Buffer *reply)
 {
     uint8_t head[WORKER_RESULT_HEAD_MAX];
     const size_t text = strnlen(reason, WORKER_REASON_BYTES - 1);
-    stream_put_u32(head, (uint32_t)status);
-    stream_put_u32(head + 4, (uint32_t)text);
+    bytes_put_u32(head, (uint32_t)status);
+    bytes_put_u32(head + 4, (uint32_t)text);
     memcpy(head + 8, reason, text);
     stream_write(WORKER_RESULT, head, 8 + text, reply->data, reply->bytes);
 }
@@ -178,7 +179,7 @@ int worker_main(void)
         return 1;
     }
     uint8_t ready[4];
-    stream_put_u32(ready, layers);
+    bytes_put_u32(ready, layers);
     stream_write(WORKER_READY, ready, sizeof ready, NULL, 0);
     // Large blocks are mapped anew each time and unmapped after use. Otherwise the C library keeps
     // them and has to clear the many megabytes of each Vm, of which little is ever used.

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/inside/worker_stream.h"
 
+#include "core/base/byte_values.h"
 #include "server/build/inside/worker_op.h"
 #include "server/sys/clock.h"
 
@@ -18,13 +19,6 @@ static uint64_t progress_ns;
 void stream_enable_progress(void)
 {
     is_process = true;
-}
-
-void stream_put_u32(uint8_t *out, uint32_t value)
-{
-    for (uint32_t i = 0; i < 4; i++) {
-        out[i] = (uint8_t)(value >> (8 * i));
-    }
 }
 
 // False at the end of the stream.
@@ -61,8 +55,8 @@ void stream_write(WorkerKind kind, const void *head, size_t head_bytes, const vo
     uint8_t header[WORKER_HEADER_BYTES];
     const uint64_t bytes = head_bytes + body_bytes;
     header[0] = (uint8_t)kind;
-    stream_put_u32(header + 1, (uint32_t)bytes);
-    stream_put_u32(header + 5, (uint32_t)(bytes >> 32));
+    bytes_put_u32(header + 1, (uint32_t)bytes);
+    bytes_put_u32(header + 5, (uint32_t)(bytes >> 32));
     write_all(header, sizeof header);
     write_all(head, head_bytes);
     write_all(body, body_bytes);
@@ -82,7 +76,7 @@ void worker_progress(uint32_t done, uint32_t total)
     }
     progress_ns = now;
     uint8_t body[8];
-    stream_put_u32(body, done);
-    stream_put_u32(body + 4, total);
+    bytes_put_u32(body, done);
+    bytes_put_u32(body + 4, total);
     stream_write(WORKER_PROGRESS, body, sizeof body, NULL, 0);
 }

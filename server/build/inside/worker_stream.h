@@ -6,7 +6,6 @@
 
 // From now on this process is the worker: progress is sent.
 void stream_enable_progress(void);
-void stream_put_u32(uint8_t *out, uint32_t value);  // little-endian
 MUST_USE bool stream_read(void *out, size_t bytes); // false at the end of the stream
 void stream_write(WorkerKind kind, const void *head, size_t head_bytes, const void *body,
                   size_t body_bytes);

@@ -1,6 +1,7 @@
 // A job as HTTP answers with it (docs/HTTP.md).
 #define _GNU_SOURCE
 #include "core/base/check.h"
+#include "core/base/json_member.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/build/job/job.h"
@@ -38,12 +39,6 @@ static void member_text(JsonWriter *json, const char *name, const char *text)
 {
     json_write_name(json, name);
     json_write_text_bytes(json, text, utf8_is_valid(text, strlen(text)) ? strlen(text) : 0);
-}
-
-static void member_number(JsonWriter *json, const char *name, uint64_t number)
-{
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)number);
 }
 
 // The Lua that each of them became is beside the others that builds write, by the same name.
@@ -87,9 +82,9 @@ static void write_status(const JobStatus *status, JsonWriter *json)
     member_text(json, "job_id", status->id);
     member_text(json, "status", state_names[status->state]);
     member_text(json, "stage", build_stage_name(status->stage));
-    member_number(json, "progress_pct", percent(status));
-    member_number(json, "done", status->hides_cache ? 0 : status->done);
-    member_number(json, "total", status->hides_cache ? 0 : status->total);
+    json_member_count(json, "progress_pct", percent(status));
+    json_member_count(json, "done", status->hides_cache ? 0 : status->done);
+    json_member_count(json, "total", status->hides_cache ? 0 : status->total);
     member_text(json, "item", status->hides_cache ? "" : status->item);
     json_write_name(json, "log");
     json_write_array_begin(json);
@@ -99,16 +94,16 @@ static void write_status(const JobStatus *status, JsonWriter *json)
     }
     json_write_array_end(json);
     member_text(json, "reason", status->reason);
-    member_number(json, "errors", status->error_count);
-    member_number(json, "warnings", status->warning_count);
+    json_member_count(json, "errors", status->error_count);
+    json_member_count(json, "warnings", status->warning_count);
     if (!status->hides_cache) {
-        member_number(json, "compiled", status->compiled_count);
-        member_number(json, "cached", status->cached_count);
+        json_member_count(json, "compiled", status->compiled_count);
+        json_member_count(json, "cached", status->cached_count);
     }
     write_made(json, status);
     member_text(json, "reload", job_reload_name(status->reload.state));
-    member_number(json, "reloaded_worlds", status->reload.worlds);
-    member_number(json, "manifest_version", status->reload.manifest_version);
+    json_member_count(json, "reloaded_worlds", status->reload.worlds);
+    json_member_count(json, "manifest_version", status->reload.manifest_version);
     member_text(json, "reload_reason", status->reload.reason);
     json_write_name(json, "reload_settled");
     json_write_bool(json, status->reload.is_settled);

@@ -23,11 +23,6 @@
     (IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | \
      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
 
-static bool is_left_out(const char *name)
-{
-    return name[0] == '.' || strcmp(name, "node_modules") == 0;
-}
-
 // Bounded by PLACE_FOLDER_DEPTH_MAX: deeper ones fail the build.
 static Status watch_folder(int descriptor, const char *path, uint32_t depth)
 {
@@ -44,7 +39,7 @@ static Status watch_folder(int descriptor, const char *path, uint32_t depth)
     while (status != STATUS_LIMIT && (entry = readdir(list)) != NULL) {
         char inner[PATH_BYTES];
         const int length = snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
-        if (entry->d_type == DT_DIR && !is_left_out(entry->d_name) && length > 0 &&
+        if (entry->d_type == DT_DIR && !place_name_is_skipped(entry->d_name) && length > 0 &&
             (size_t)length < sizeof inner) {
             // A folder that was removed in the meantime is not an error.
             status = watch_folder(descriptor, inner, depth + 1);
@@ -90,7 +85,7 @@ static bool does_matter(BuildWatch *watch, const struct inotify_event *event)
         watch->own = event->cookie;
     }
     const bool is_own = (event->mask & IN_MOVED_TO) != 0 && event->cookie == watch->own;
-    return !is_own && !is_left_out(event->name);
+    return !is_own && !place_name_is_skipped(event->name);
 }
 
 static bool is_source(const char *name)

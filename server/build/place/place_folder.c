@@ -89,8 +89,7 @@ static size_t bytes_max_of(const char *path)
     return place_path_ends(path, ".chunk") ? CHUNK_FILE_BYTES : 0;
 }
 
-// Never part of a place: hidden files (our artifacts too) and an editor's packages.
-static bool is_skipped(const char *name)
+bool place_name_is_skipped(const char *name)
 {
     return name[0] == '.' || strcmp(name, "node_modules") == 0;
 }
@@ -190,7 +189,7 @@ static Status walk_entry(Walk *walk, int folder, const char *parent, const char 
         snprintf(path, sizeof path, "%s%s%s", parent, parent[0] != '\0' ? "/" : "", name);
     struct stat about;
     const bool is_dots = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-    if ((walk->takes_hidden ? is_dots : is_skipped(name)) ||
+    if ((walk->takes_hidden ? is_dots : place_name_is_skipped(name)) ||
         fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
         return STATUS_OK;
     }

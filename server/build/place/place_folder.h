@@ -47,6 +47,8 @@ void place_folder_free(PlaceFolder *folder);
 
 // Whether a name ends so, with something before it ("Door.lua", ".lua").
 bool place_path_ends(const char *path, const char *ending);
+// Never part of a place: hidden files (our artifacts too) and an editor's packages.
+bool place_name_is_skipped(const char *name);
 // "prefabs/Door.json"?
 bool place_path_is_prefab(const char *path);
 // Whether it is one of the files of a scene (.json, .chunk).

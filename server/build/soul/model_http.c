@@ -100,22 +100,15 @@ HttpEnd model_http_host(const char *text, char host[MODEL_HOST_BYTES])
     return is_good ? HTTP_ANSWERED : HTTP_BAD_URL;
 }
 
-static bool add_header(struct curl_slist **list, const char *line)
-{
-    struct curl_slist *more = curl_lib.curl_slist_append(*list, line);
-    *list = more != NULL ? more : *list;
-    return more != NULL;
-}
-
 static bool make_headers(const char *key, struct curl_slist **list)
 {
     char line[1200];
     snprintf(line, sizeof line, "x-api-key: %s", key);
-    const bool is_made = add_header(list, line) &&
-                         add_header(list, "anthropic-version: 2023-06-01") &&
-                         add_header(list, "content-type: application/json") &&
-                         add_header(list, "accept: application/json") &&
-                         add_header(list, "Expect:"); // no round trip before the body
+    const bool is_made = curl_add_header(list, line) &&
+                         curl_add_header(list, "anthropic-version: 2023-06-01") &&
+                         curl_add_header(list, "content-type: application/json") &&
+                         curl_add_header(list, "accept: application/json") &&
+                         curl_add_header(list, "Expect:"); // no round trip before the body
     explicit_bzero(line, sizeof line);
     return is_made;
 }

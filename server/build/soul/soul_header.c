@@ -1,6 +1,7 @@
 // See soul_header.h.
 #include "server/build/soul/soul_header.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 
 #include <string.h>
@@ -41,22 +42,13 @@ static void read_word(Cursor *cursor, char *out, size_t capacity)
     cursor->is_good = cursor->is_good && bytes > 0;
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static void read_hash(Cursor *cursor, uint8_t hash[SHA256_BYTES])
+static void take_hash(Cursor *cursor, uint8_t hash[SHA256_BYTES])
 {
     if (!cursor->is_good || cursor->end - cursor->at < 2 * SHA256_BYTES) {
         cursor->is_good = false;
         return;
     }
-    for (uint32_t i = 0; i < SHA256_BYTES; i++) {
-        const int high = digit_of(cursor->at[2 * i]), low = digit_of(cursor->at[2 * i + 1]);
-        cursor->is_good = cursor->is_good && high >= 0 && low >= 0;
-        hash[i] = cursor->is_good ? (uint8_t)(high * 16 + low) : 0;
-    }
+    cursor->is_good = bytes_from_hex(cursor->at, (size_t)2 * SHA256_BYTES, hash, SHA256_BYTES);
     cursor->at += 2 * SHA256_BYTES;
 }
 
@@ -64,7 +56,7 @@ static void read_hash_or_none(Cursor *cursor, bool *has, uint8_t hash[SHA256_BYT
 {
     *has = !(cursor->end - cursor->at >= 4 && memcmp(cursor->at, "none", 4) == 0);
     if (*has) {
-        read_hash(cursor, hash);
+        take_hash(cursor, hash);
     } else {
         expect(cursor, "none");
     }
@@ -85,9 +77,9 @@ bool soul_header_read(const char *text, size_t count, SoulHeader *out, size_t *b
     expect(&cursor, "-- made from ");
     read_word(&cursor, header.name, sizeof header.name);
     expect(&cursor, SEPARATOR "sha256:");
-    read_hash(&cursor, header.prompt);
+    take_hash(&cursor, header.prompt);
     expect(&cursor, SEPARATOR "source:");
-    read_hash(&cursor, header.source);
+    take_hash(&cursor, header.source);
     expect(&cursor, SEPARATOR "body:");
     read_hash_or_none(&cursor, &header.has_body, header.body);
     expect(&cursor, SEPARATOR "reviewed:");

@@ -49,7 +49,6 @@ struct Issuer {
     JwtKeys *keys;
     Session sessions[SESSIONS];
     uint32_t session_next;
-    _Atomic uint64_t fetches, failures, refused;
 };
 
 static void say(char words[ISSUER_WORDS_BYTES], const char *format, ...)
@@ -102,11 +101,6 @@ const char *issuer_name(const Issuer *issuer)
     return issuer->name;
 }
 
-IssuerStats issuer_stats(Issuer *issuer)
-{
-    return (IssuerStats){issuer->fetches, issuer->failures, issuer->refused};
-}
-
 // --- texts --------------------------------------------------------------------------------------
 
 // Adds "&name=value", percent-encoded. False: it does not fit.
@@ -140,10 +134,8 @@ static IssuerResult ask(Issuer *issuer, FetchAsk *what, const char *called, Fetc
 {
     what->timeout_ms = ISSUER_TIMEOUT_MS;
     what->reply_bytes_max = DOCUMENT_MAX;
-    issuer->fetches += 1;
     const Status status = fetch(what, reply);
     if (status != STATUS_OK || reply->body == NULL || reply->status / 100 == 5) {
-        issuer->failures += 1;
         say(words, "%s of %s cannot be had now: %s", called, issuer->name,
             status != STATUS_OK ? reply->problem : "the issuer has a problem of its own");
         fetch_reply_free(reply);
@@ -346,7 +338,6 @@ static IssuerResult verify_locked(Issuer *issuer, const char *token, const char 
         fault = jwt_verify(issuer->keys, token, bytes, &rules, out);
     }
     if (fault != JWT_FINE) {
-        issuer->refused += 1;
         say(words, "the token is refused: %s", jwt_fault_text(fault));
         return ISSUER_REFUSED;
     }

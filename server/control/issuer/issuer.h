@@ -70,8 +70,3 @@ IssuerResult issuer_finish(Issuer *issuer, const IssuerCode *code, uint64_t now_
 // whether the session still is.
 IssuerResult issuer_check(Issuer *issuer, const char *token, uint64_t now_ms, JwtClaims *out,
                           char words[ISSUER_WORDS_BYTES]);
-
-typedef struct IssuerStats {
-    uint64_t fetches, failures, refused; // of documents and keys; of tokens
-} IssuerStats;
-IssuerStats issuer_stats(Issuer *issuer);

@@ -167,7 +167,7 @@ void serve_get_edit(void *user, HttpRequest *request, HttpResponse *response)
 
 // --- contents of files --------------------------------------------------------------------------
 
-static bool read_hash(HttpRequest *request, HttpResponse *response, uint8_t hash[SHA256_BYTES])
+static bool read_path_hash(HttpRequest *request, HttpResponse *response, uint8_t hash[SHA256_BYTES])
 {
     const char *text = http_path_part(request, 1);
     if (text == NULL || blob_parse(text, strlen(text), hash) != STATUS_OK) {
@@ -183,7 +183,8 @@ static void put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
     EditAsk ask;
     uint8_t wanted[SHA256_BYTES], hash[SHA256_BYTES];
     char reason[WORKER_REASON_BYTES] = "", hex[2 * SHA256_BYTES + 1];
-    if (!read_hash(request, response, wanted) || !enter(serve, request, response, true, &ask) ||
+    if (!read_path_hash(request, response, wanted) ||
+        !enter(serve, request, response, true, &ask) ||
         serve_refuse_upload(serve, serve->data, request, response)) {
         return;
     }
@@ -229,7 +230,7 @@ void serve_get_edit_blob(void *user, HttpRequest *request, HttpResponse *respons
     Serve *serve = user;
     EditAsk ask;
     uint8_t hash[SHA256_BYTES];
-    if (!read_hash(request, response, hash) || !enter(serve, request, response, false, &ask)) {
+    if (!read_path_hash(request, response, hash) || !enter(serve, request, response, false, &ask)) {
         return;
     }
     if (serve->drafts != NULL && !store_edit_has_blob(serve->store, ask.place_id, hash)) {

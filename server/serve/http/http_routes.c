@@ -6,6 +6,7 @@
 #include "server/serve/world/http_world.h"
 
 #include "core/base/base64.h"
+#include "core/base/json_member.h"
 #include "core/base/sha256.h"
 #include "server/serve/edit/edit_drafts.h"
 #include "server/serve/edit/http_edit.h"
@@ -71,8 +72,7 @@ void serve_write_member(JsonWriter *json, const char *name, const char *text)
 
 void serve_write_number(JsonWriter *json, const char *name, uint64_t number)
 {
-    json_write_name(json, name);
-    json_write_integer(json, (int64_t)number);
+    json_member_count(json, name, number);
 }
 
 // For large answers of the main thread; they are copied.
@@ -285,7 +285,7 @@ typedef struct Wanted {
     bool is_set;   // it is all runes of a place
 } Wanted;
 
-static bool read_hash(const HttpRequest *request, uint32_t star, Wanted *wanted)
+static bool read_path_hash(const HttpRequest *request, uint32_t star, Wanted *wanted)
 {
     const char *text = http_path_part(request, star);
     return text != NULL && blob_parse(text, strlen(text), wanted->hash) == STATUS_OK;
@@ -385,7 +385,7 @@ static bool answer_private(Serve *serve, Wanted *wanted, HttpRequest *request,
 static void get_other_blob(void *user, HttpRequest *request, HttpResponse *response)
 {
     Wanted wanted = {0};
-    if (!read_hash(request, 0, &wanted)) {
+    if (!read_path_hash(request, 0, &wanted)) {
         http_fail(request, response, 404, "not_found", "there is no such blob");
     } else if (!answer_private(user, &wanted, request, response)) {
         serve_asset_blob(user, request, response);
@@ -396,7 +396,7 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 {
     Wanted wanted = {0};
     ServePlace *place =
-        read_hash(request, 0, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
+        read_path_hash(request, 0, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
     if (place != NULL) {
         send_public(user, place, &wanted, request, response);
     } else {
@@ -407,7 +407,7 @@ static void get_blob(void *user, HttpRequest *request, HttpResponse *response)
 static void get_other_packed(void *user, HttpRequest *request, HttpResponse *response)
 {
     Wanted wanted = {.number = http_path_part(request, 0)};
-    if (!read_hash(request, 1, &wanted) || !answer_private(user, &wanted, request, response)) {
+    if (!read_path_hash(request, 1, &wanted) || !answer_private(user, &wanted, request, response)) {
         http_fail(request, response, 404, "not_found", "there is no such rune, packed like this");
     }
 }
@@ -418,7 +418,7 @@ static void get_packed(void *user, HttpRequest *request, HttpResponse *response)
 {
     Wanted wanted = {.number = http_path_part(request, 0)};
     ServePlace *place =
-        read_hash(request, 1, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
+        read_path_hash(request, 1, &wanted) ? places_find(user, has_in_public, &wanted) : NULL;
     if (place != NULL) {
         send_public(user, place, &wanted, request, response);
     } else {

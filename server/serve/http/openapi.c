@@ -4,6 +4,7 @@
 #include "server/serve/http/html.h"
 
 #include "core/base/check.h"
+#include "core/base/json_member.h"
 #include "core/base/json_write.h"
 #include "server/serve/http/access.h"
 #include "server/serve/http/openapi_text.h"
@@ -164,12 +165,6 @@ bool openapi_may_answer(const HttpRoute *route, uint32_t status)
 
 // --- JSON ---------------------------------------------------------------------------------------
 
-static void member(JsonWriter *json, const char *name, const char *text)
-{
-    json_write_name(json, name);
-    json_write_text(json, text);
-}
-
 static void begin(JsonWriter *json, const char *name)
 {
     json_write_name(json, name);
@@ -180,10 +175,10 @@ static void schema_of_word(JsonWriter *json, const OpenapiWord *word)
 {
     json_write_object_begin(json);
     if (strcmp(word->type, "binary") == 0) {
-        member(json, "type", "string");
-        member(json, "contentEncoding", "base64");
+        json_member_string(json, "type", "string");
+        json_member_string(json, "contentEncoding", "base64");
     } else if (strcmp(word->type, "any") != 0) {
-        member(json, "type", word->type);
+        json_member_string(json, "type", word->type);
     }
     json_write_object_end(json);
 }
@@ -192,7 +187,7 @@ static void schema_of_members(JsonWriter *json, const char *text)
 {
     OpenapiWord word;
     json_write_object_begin(json);
-    member(json, "type", "object");
+    json_member_string(json, "type", "object");
     begin(json, "properties");
     for (const char *at = text; openapi_word(&at, &word);) {
         json_write_name(json, word.name);
@@ -227,8 +222,8 @@ static void content(JsonWriter *json, const char *text)
 static void parameter(JsonWriter *json, const char *where, const OpenapiWord *word, bool required)
 {
     json_write_object_begin(json);
-    member(json, "name", word->name);
-    member(json, "in", where);
+    json_member_string(json, "name", word->name);
+    json_member_string(json, "in", where);
     json_write_name(json, "required");
     json_write_bool(json, required);
     json_write_name(json, "schema");
@@ -278,7 +273,8 @@ static void responses(JsonWriter *json, const HttpRoute *route)
     begin(json, "responses");
     snprintf(number, sizeof number, "%u", answer.status);
     begin(json, number);
-    member(json, "description", answer.status == 101 ? "it is a WebSocket from here on" : "done");
+    json_member_string(json, "description",
+                       answer.status == 101 ? "it is a WebSocket from here on" : "done");
     if (answer.text[0] != '\0') {
         content(json, answer.text);
     }
@@ -289,7 +285,7 @@ static void responses(JsonWriter *json, const HttpRoute *route)
             char reference[64];
             snprintf(reference, sizeof reference, "#/components/responses/%s", number);
             begin(json, number);
-            member(json, "$ref", reference);
+            json_member_string(json, "$ref", reference);
             json_write_object_end(json);
         }
     }
@@ -313,8 +309,8 @@ static void security(JsonWriter *json, const HttpRoute *route)
         json_write_object_end(json);
     }
     json_write_array_end(json);
-    member(json, "x-access", access_name(route->access));
-    member(json, "x-scope", scope_name(route));
+    json_member_string(json, "x-access", access_name(route->access));
+    json_member_string(json, "x-scope", scope_name(route));
 }
 
 static void operation(JsonWriter *json, const HttpRoute *route)
@@ -325,8 +321,8 @@ static void operation(JsonWriter *json, const HttpRoute *route)
     }
     begin(json, text);
     operation_id(route, text);
-    member(json, "operationId", text);
-    member(json, "summary", route->summary != NULL ? route->summary : "");
+    json_member_string(json, "operationId", text);
+    json_member_string(json, "summary", route->summary != NULL ? route->summary : "");
     json_write_name(json, "tags");
     json_write_array_begin(json);
     tag_of(route, text);
@@ -374,23 +370,25 @@ static void components(JsonWriter *json)
     begin(json, "components");
     begin(json, "securitySchemes");
     begin(json, "bearer");
-    member(json, "type", "http");
-    member(json, "scheme", "bearer");
-    member(json, "description", "session_token of POST /login, or a token of `sandlot login`");
+    json_member_string(json, "type", "http");
+    json_member_string(json, "scheme", "bearer");
+    json_member_string(json, "description",
+                       "session_token of POST /login, or a token of `sandlot login`");
     json_write_object_end(json);
     begin(json, "cookie");
-    member(json, "type", "apiKey");
-    member(json, "in", "cookie");
-    member(json, "name", "sandlot");
-    member(json, "description",
-           "of a browser; over https its name is __Host-sandlot. What changes something also needs "
-           "our own Origin and the header " ACCESS_HEADER);
+    json_member_string(json, "type", "apiKey");
+    json_member_string(json, "in", "cookie");
+    json_member_string(json, "name", "sandlot");
+    json_member_string(
+        json, "description",
+        "of a browser; over https its name is __Host-sandlot. What changes something also needs "
+        "our own Origin and the header " ACCESS_HEADER);
     json_write_object_end(json);
     json_write_object_end(json);
     begin(json, "schemas");
     json_write_name(json, "Error");
     json_write_object_begin(json);
-    member(json, "type", "object");
+    json_member_string(json, "type", "object");
     begin(json, "properties");
     json_write_name(json, "error");
     schema_of_members(json, "code message");
@@ -406,11 +404,11 @@ static void components(JsonWriter *json)
         char number[16];
         snprintf(number, sizeof number, "%u", statuses[i].status);
         begin(json, number);
-        member(json, "description", statuses[i].text);
+        json_member_string(json, "description", statuses[i].text);
         begin(json, "content");
         begin(json, "application/json");
         begin(json, "schema");
-        member(json, "$ref", "#/components/schemas/Error");
+        json_member_string(json, "$ref", "#/components/schemas/Error");
         json_write_object_end(json);
         json_write_object_end(json);
         json_write_object_end(json);
@@ -424,11 +422,11 @@ void openapi_write(const HttpRoute *routes, uint32_t count, ByteWriter *out)
 {
     JsonWriter json = json_writer(out, 0);
     json_write_object_begin(&json);
-    member(&json, "openapi", "3.1.0");
+    json_member_string(&json, "openapi", "3.1.0");
     begin(&json, "info");
-    member(&json, "title", "Sandlot");
-    member(&json, "version", SANDLOT_VERSION);
-    member(
+    json_member_string(&json, "title", "Sandlot");
+    json_member_string(&json, "version", SANDLOT_VERSION);
+    json_member_string(
         &json, "description",
         "Errors are {\"error\":{\"code\",\"message\"}}. Members of a body that are not listed are "
         "refused; parameters are ignored. docs/HTTP.md says more.");

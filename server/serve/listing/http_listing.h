@@ -90,7 +90,7 @@ void serve_get_recent(void *user, HttpRequest *request, HttpResponse *response);
     {"PUT", "/api/places/*/vote", serve_put_vote, .blocks = true, .names = "place_id",            \
      .body_max = SERVE_BODY_BYTES, .access = ACCESS_ACCOUNT, .takes = "vote:integer",             \
      .gives = SERVE_OPINION, .fails = "403 404",                                                  \
-     .summary = "1: for it, -1: against it, 0: neither; by who has played it"},                   \
+     .summary = "1: for it, -1: against it, 0: neither; by an account that has played it"},                   \
     {"PUT", "/api/places/*/favourite", serve_put_favourite, .blocks = true, .names = "place_id",  \
      .access = ACCESS_ACCOUNT, .gives = SERVE_OPINION, .fails = "404 409",                        \
      .summary = "Makes it one of one's favourites"},                                              \

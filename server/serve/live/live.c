@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/serve/live/live.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/limits.h"
 #include "server/sys/clock.h"
 
@@ -29,7 +30,7 @@ struct Live {
     pthread_mutex_t lock;
     LiveStream *streams; // LIVE_STREAMS_MAX
     LiveTopic topics[TOPICS_MAX];
-    LiveStats stats;
+    uint32_t stream_count;
     uint64_t stepped_ns;
 };
 
@@ -51,7 +52,7 @@ Status live_create(Live **out)
 void live_destroy(Live *live)
 {
     if (live != NULL) {
-        ASSERT(live->stats.streams == 0);
+        ASSERT(live->stream_count == 0);
         for (uint32_t i = 0; i < TOPICS_MAX; i++) {
             live_rows_free(&live->topics[i].rows);
         }
@@ -59,14 +60,6 @@ void live_destroy(Live *live)
         free(live->streams);
         free(live);
     }
-}
-
-LiveStats live_stats(Live *live)
-{
-    pthread_mutex_lock(&live->lock);
-    const LiveStats stats = live->stats;
-    pthread_mutex_unlock(&live->lock);
-    return stats;
 }
 
 // --- topics -------------------------------------------------------------------------------------
@@ -150,7 +143,7 @@ static void stream_end(void *user)
     topics_release(stream);
     free(stream->text);
     *stream = (LiveStream){.is_used = false};
-    live->stats.streams -= 1;
+    live->stream_count -= 1;
     pthread_mutex_unlock(&live->lock);
 }
 
@@ -195,9 +188,7 @@ Status live_add(Live *live, const LiveWish *wish, HttpRequest *request, HttpResp
             *stream = (LiveStream){.is_used = false};
         }
     }
-    live->stats.streams += is_added;
-    live->stats.begun += is_added;
-    live->stats.refused += !is_added;
+    live->stream_count += is_added;
     pthread_mutex_unlock(&live->lock);
     if (is_added) {
         response->content_type = "text/event-stream";
@@ -209,26 +200,21 @@ Status live_add(Live *live, const LiveWish *wish, HttpRequest *request, HttpResp
 
 // --- events, on the main thread -----------------------------------------------------------------
 
-static void write_text(ByteWriter *out, const char *text)
-{
-    byte_write_bytes(out, text, strlen(text));
-}
-
 static void write_events(const LiveStream *stream, ByteWriter *out)
 {
     static const char *const names[LIVE_KIND_COUNT] = {"places", "operator", "place"};
     for (uint32_t i = 0; i < LIVE_KIND_COUNT; i++) {
         const LiveTopic *topic = stream->topics[i];
         if (topic != NULL && live_rows_has_news(&topic->rows, stream->seen[i])) {
-            write_text(out, "event: ");
-            write_text(out, names[i]);
-            write_text(out, "\ndata: ");
+            byte_write_chars(out, "event: ");
+            byte_write_chars(out, names[i]);
+            byte_write_chars(out, "\ndata: ");
             live_rows_write(&topic->rows, stream->seen[i], out);
-            write_text(out, "\n\n");
+            byte_write_chars(out, "\n\n");
         }
     }
     if (stream->is_ending) {
-        write_text(out, STREAM_ENDS);
+        byte_write_chars(out, STREAM_ENDS);
     }
 }
 
@@ -248,7 +234,7 @@ static void make_event(LiveStream *stream, uint64_t now_ns)
     }
     ByteWriter writer = byte_writer(text, bytes);
     if (is_silent) {
-        write_text(&writer, HEARTBEAT);
+        byte_write_chars(&writer, HEARTBEAT);
     } else {
         write_events(stream, &writer);
     }
@@ -294,10 +280,10 @@ void live_step(Serve *serve)
     pthread_mutex_lock(&live->lock);
     for (uint32_t i = 0; i < TOPICS_MAX; i++) {
         if (live->topics[i].stream_count > 0) {
-            live_topic_fill(serve, &live->topics[i], live->stats.streams);
+            live_topic_fill(serve, &live->topics[i], live->stream_count);
         }
     }
-    for (uint32_t i = 0; i < LIVE_STREAMS_MAX && live->stats.streams > 0; i++) {
+    for (uint32_t i = 0; i < LIVE_STREAMS_MAX && live->stream_count > 0; i++) {
         if (live->streams[i].is_used) {
             stream_step(serve, &live->streams[i], now_ns);
         }

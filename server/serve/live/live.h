@@ -34,17 +34,11 @@ typedef struct LiveWish {
     uint64_t address;
 } LiveWish;
 
-typedef struct LiveStats {
-    uint32_t streams;
-    uint64_t begun, refused;
-} LiveStats;
-
 MUST_USE Status live_create(Live **out);
 void live_destroy(Live *live); // after the HTTP server has stopped; NULL is allowed
 // The stream becomes the response's. STATUS_LIMIT: there are too many.
 MUST_USE Status live_add(Live *live, const LiveWish *wish, HttpRequest *request,
                          HttpResponse *response);
-LiveStats live_stats(Live *live);
 void live_step(Serve *serve); // on the main thread
 
 // live_topics.c: a look at everything that the topic shows. On the main thread.

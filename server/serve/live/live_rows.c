@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/serve/live/live_rows.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/json_write.h"
 #include "core/base/limits.h"
@@ -134,31 +135,26 @@ bool live_rows_has_news(const LiveRows *rows, uint64_t seen)
     return has;
 }
 
-static void write_text(ByteWriter *out, const char *text)
-{
-    byte_write_bytes(out, text, strlen(text));
-}
-
 void live_rows_write(const LiveRows *rows, uint64_t seen, ByteWriter *out)
 {
     const bool whole = is_full(rows, seen);
     bool is_first = true;
-    write_text(out, whole ? "{\"full\":true,\"rows\":{" : "{\"full\":false,\"rows\":{");
+    byte_write_chars(out, whole ? "{\"full\":true,\"rows\":{" : "{\"full\":false,\"rows\":{");
     for (uint32_t i = 0; i < rows->count; i++) {
         const LiveRow *row = &rows->rows[i];
         if (whole ? row->text == NULL : row->version <= seen) {
             continue;
         }
-        write_text(out, is_first ? "" : ",");
+        byte_write_chars(out, is_first ? "" : ",");
         is_first = false;
         JsonWriter key = json_writer(out, 0);
         json_write_text(&key, row->key);
-        write_text(out, ":");
+        byte_write_chars(out, ":");
         if (row->text != NULL) {
             byte_write_bytes(out, row->text, row->bytes);
         } else {
-            write_text(out, "null");
+            byte_write_chars(out, "null");
         }
     }
-    write_text(out, "}}");
+    byte_write_chars(out, "}}");
 }

@@ -71,7 +71,7 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .summary = "The worlds that run: players, process, memory, ticks, address; and the hosts"}, \
     {"DELETE", "/admin/servers/*", .handler = serve_admin_delete_server, \
      .access = ACCESS_MACHINE, .gives = "world_id state", .fails = "404 409", \
-     .summary = "Stops a world; who is in it is told, and it is saved"}, \
+     .summary = "Stops a world; its players are told, and it is saved"}, \
     {"GET", "/admin/sessions", .handler = serve_admin_get_sessions, .access = ACCESS_MACHINE, \
      .takes = "account?", .gives = "sessions:array total:integer sockets:integer", \
      .summary = "Sign-ins that are valid, without their tokens"}, \
@@ -112,7 +112,7 @@ void serve_logs_stop(Serve *serve); // after the HTTP server has stopped
      .takes = "host?", .fails = "404 503", .gives = SERVE_ADMIN_DRAIN, .summary = "Starts worlds again"}, \
     {"GET", "/admin/audit", .handler = serve_admin_get_audit, .access = ACCESS_MACHINE, \
      .blocks = true, .takes = "before?:integer limit?:integer", .gives = "audit:array next:any", \
-     .summary = "What operators did, the newest first; next goes on as before="}, \
+     .summary = "What operators did, newest first; pass next as before="}, \
     {"GET", "/admin/logs", .handler = serve_admin_get_logs, .access = ACCESS_MACHINE, \
      .takes = "after?:integer world? limit?:integer wait?:integer", .fails = "404 429", \
      .gives = "lines:array last:integer", \

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/serve/operate/http_admin.h"
 
+#include "core/base/json_member.h"
 #include "server/serve/http/body.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/remote/remote_worlds.h"
@@ -18,21 +19,6 @@
 #define ACCOUNT_RULE   "account is a client_id as in GET /admin/sessions, or an account's name"
 
 // --- bodies -------------------------------------------------------------------------------------
-
-// A text member; false: it is there and no text, or does not fit. What is not there leaves `out` as
-// it is.
-static bool read_text_member(const JsonNode *root, const char *name, char *out, size_t bytes)
-{
-    const JsonNode *node = json_find(root, name);
-    if (node == NULL || node->kind == JSON_NULL) {
-        return true;
-    }
-    if (node->kind != JSON_STRING || node->count >= bytes || strlen(node->text) != node->count) {
-        return false;
-    }
-    memcpy(out, node->text, node->count + 1);
-    return true;
-}
 
 static bool answer_malformed(HttpRequest *request, HttpResponse *response, const char *what)
 {
@@ -72,14 +58,15 @@ static bool read_order(HttpRequest *request, HttpResponse *response, Order *out)
     if (root == NULL) {
         return false;
     }
-    if (!read_text_member(root, "account", order.account_text, sizeof order.account_text) ||
+    if (!json_member_copy_optional(root, "account", order.account_text,
+                                   sizeof order.account_text) ||
         order.account_text[0] == '\0') {
         return answer_malformed(request, response, ACCOUNT_RULE);
     }
-    if (!read_text_member(root, "world_id", order.world, sizeof order.world)) {
+    if (!json_member_copy_optional(root, "world_id", order.world, sizeof order.world)) {
         return answer_malformed(request, response, "world_id is the id of a world");
     }
-    if (!read_text_member(root, "reason", order.reason, sizeof order.reason) ||
+    if (!json_member_copy_optional(root, "reason", order.reason, sizeof order.reason) ||
         !name_is_plain_line(order.reason)) {
         return answer_malformed(
             request, response,
@@ -342,14 +329,14 @@ static bool read_announcement(HttpRequest *request, HttpResponse *response, Anno
     if (root == NULL) {
         return false;
     }
-    if (!read_text_member(root, "text", out->text, sizeof out->text) || out->text[0] == '\0' ||
-        !name_is_plain_line(out->text)) {
+    if (!json_member_copy_optional(root, "text", out->text, sizeof out->text) ||
+        out->text[0] == '\0' || !name_is_plain_line(out->text)) {
         return answer_malformed(
             request, response,
             "text is one line of 1 to 256 bytes, without control or bidirectional "
             "characters");
     }
-    return read_text_member(root, "world_id", out->world, sizeof out->world) ||
+    return json_member_copy_optional(root, "world_id", out->world, sizeof out->world) ||
            answer_malformed(request, response, "world_id is the id of a world");
 }
 

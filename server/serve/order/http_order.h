@@ -96,7 +96,7 @@ bool serve_refuse_rule(const Serve *serve, HttpRequest *request, HttpResponse *r
      .summary = "Places that wait to be approved before they are listed; next goes on as after="}, \
     {"GET", "/api/chat", .handler = serve_get_chat, .blocks = true, .takes = "place_id?", \
      .gives = "rule guest:boolean phrases:array", \
-     .summary = "What may be said: by everybody, in a place, and by who asks; the phrases"}, \
+     .summary = "What may be said: by everybody, in a place, and by the account that asks; the phrases"}, \
     {"PUT", "/api/places/*/chat", serve_put_place_chat, .body_max = SERVE_BODY_BYTES, \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "rule", .gives = "rule", \
      .fails = "403 404 409", .summary = "What may be said in a place: free, phrases or off"}, \

@@ -58,7 +58,7 @@ static void put_begin(Cards *cards)
                            "<body><header><h1>");
     html_put_escaped(&cards->page, cards->class->name);
     html_put(&cards->page, "</h1><p>Print this page now and cut out the cards: the codes cannot be "
-                           "shown again. Whoever has a code can sign in with it.</p></header>\n"
+                           "shown again. Anybody who has a code can sign in with it.</p></header>\n"
                            "<ul>\n");
 }
 

@@ -72,7 +72,7 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
      .summary = "The classes that one teaches or is a pupil of; for operators, all"},              \
     {"GET", "/api/classes/*", .handler = serve_get_class, .names = "class_id",                     \
      .access = ACCESS_ACCOUNT, .blocks = true, .gives = SERVE_CLASS " pupils:array",               \
-     .fails = "404", .summary = "A class and its pupils, for who is in it"},                                         \
+     .fails = "404", .summary = "A class and its pupils, for those who are in it"},                                         \
     {"DELETE", "/api/classes/*", .handler = serve_delete_class, .names = "class_id",               \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "accounts?", .gives = "class_id",          \
      .fails = "404 503",                                                                           \
@@ -117,7 +117,7 @@ bool class_record_reading(Serve *serve, HttpRequest *request, HttpResponse *resp
     {"DELETE", "/api/classes/*/handouts/*", .handler = serve_cancel_handout,                       \
      .names = "class_id handout", .access = ACCESS_ACCOUNT, .blocks = true,                        \
      .gives = SERVE_HANDOUT, .fails = "404",                                                       \
-     .summary = "Cancels a handout that runs; who has their place keeps it"},                      \
+     .summary = "Cancels a handout that runs; pupils who have their place keep it"},                      \
     {"GET", "/api/classes/*/places", .handler = serve_get_class_places, .names = "class_id",       \
      .access = ACCESS_ACCOUNT, .blocks = true, .takes = "after? limit?:integer",                   \
      .gives = "places:array next:any", .fails = "404",                                             \

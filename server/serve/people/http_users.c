@@ -191,7 +191,7 @@ typedef struct SettingAbout {
 
 static const SettingAbout settings_about[] = {
     {"registration", "open invite",
-     "Who may make an account: everybody (open), or who was given an invitation (invite)."},
+     "Who may make an account: everybody (open), or only people with an invitation (invite)."},
     {"chat", "free phrases off",
      "What people with an account may say: anything that the list of words allows (free), only "
      "the phrases (phrases), or nothing (off)."},

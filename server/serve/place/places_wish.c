@@ -593,7 +593,7 @@ static void read_kept_out(Store *store, PackageLook *look)
     free(people);
 }
 
-static void read_hash(Store *store, PackageLook *look, uint32_t number, uint8_t out[32])
+static void read_package_hash(Store *store, PackageLook *look, uint32_t number, uint8_t out[32])
 {
     StoreRevision revision;
     if (number == 0 || look->status != STATUS_OK) {
@@ -619,8 +619,10 @@ static void look_at(void *user, bool is_cancelled)
             look->numbers[PLACE_BETA] = look->package.beta;
             look->numbers[PLACE_DRAFT] =
                 draft_exists(look->serve->drafts, look->package_id) ? PLACE_DRAFT_NUMBER : 0;
-            read_hash(look->serve->store, look, look->package.live, look->hashes[PLACE_LIVE]);
-            read_hash(look->serve->store, look, look->package.beta, look->hashes[PLACE_BETA]);
+            read_package_hash(look->serve->store, look, look->package.live,
+                              look->hashes[PLACE_LIVE]);
+            read_package_hash(look->serve->store, look, look->package.beta,
+                              look->hashes[PLACE_BETA]);
         }
     }
     pthread_mutex_lock(&places->mutex);

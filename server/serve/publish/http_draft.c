@@ -145,11 +145,6 @@ static const char *path_of(HttpRequest *request, HttpResponse *response)
     return path;
 }
 
-static bool read_hash(const char *text, size_t bytes, uint8_t out[SHA256_BYTES])
-{
-    return blob_parse(text, bytes, out) == STATUS_OK;
-}
-
 // What the writer knew: If-Match with the tag of the file, or If-None-Match: * for a new one.
 // *known is `memory`, or NULL for a new one. False: the response says what is missing.
 static bool read_known(HttpRequest *request, HttpResponse *response, uint8_t memory[SHA256_BYTES],
@@ -163,7 +158,7 @@ static bool read_known(HttpRequest *request, HttpResponse *response, uint8_t mem
     }
     const size_t bytes = match != NULL ? strlen(match) : 0;
     if (bytes == 2 * SHA256_BYTES + 2 && match[0] == '"' && match[bytes - 1] == '"' &&
-        read_hash(match + 1, 2 * SHA256_BYTES, memory)) {
+        blob_parse(match + 1, 2 * SHA256_BYTES, memory) == STATUS_OK) {
         *known = memory;
         return true;
     }
@@ -639,7 +634,7 @@ static bool read_file_body(HttpRequest *request, HttpResponse *response, const J
         return false;
     }
     *has_hash = hex[0] != '\0';
-    if (*has_hash && !read_hash(hex, strlen(hex), hash)) {
+    if (*has_hash && blob_parse(hex, strlen(hex), hash) != STATUS_OK) {
         http_fail(request, response, 400, "malformed", "a hash has 64 hex digits");
         return false;
     }

@@ -3,6 +3,7 @@
 #include "server/serve/publish/http_place.h"
 #include "server/serve/order/http_order.h"
 
+#include "core/base/json_member.h"
 #include "core/base/text.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/openapi.h"
@@ -271,12 +272,6 @@ static void write_pictures(Serve *serve, JsonWriter *json, const char *place_id)
     json_write_array_end(json);
 }
 
-static void write_bool(JsonWriter *json, const char *name, bool value)
-{
-    json_write_name(json, name);
-    json_write_bool(json, value);
-}
-
 bool place_waits(const Serve *serve, const StorePackage *package)
 {
     return control_approves(serve->control) && package->kind == STORE_PLACE && package->live != 0 &&
@@ -292,7 +287,7 @@ static void write_short(Serve *serve, const PlaceAsk *ask, const Identity *who, 
     serve_write_member(json, "title", package->title);
     place_write_creator(serve, json, package->owner_id, who);
     serve_write_member(json, "visibility", place_visibility_name(package->visibility));
-    write_bool(json, "open", (package->flags & STORE_PACKAGE_OPEN) != 0);
+    json_member_bool(json, "open", (package->flags & STORE_PACKAGE_OPEN) != 0);
     serve_write_number(json, "revisions", package->last_revision);
     place_write_revision_id(json, "live", package->live);
     place_write_revision_id(json, "beta", (ask->rights & RIGHT_TEST) != 0 ? package->beta : 0);
@@ -302,8 +297,8 @@ static void write_short(Serve *serve, const PlaceAsk *ask, const Identity *who, 
                        now > package->updated_unix_ms ? (now - package->updated_unix_ms) / 1000
                                                       : 0);
     write_time(json, "trashed_at", package->trashed_unix_ms);
-    write_bool(json, "waits_for_approval", place_waits(serve, package));
-    write_bool(json, "removed", (package->flags & STORE_PACKAGE_REMOVED) != 0);
+    json_member_bool(json, "waits_for_approval", place_waits(serve, package));
+    json_member_bool(json, "removed", (package->flags & STORE_PACKAGE_REMOVED) != 0);
     write_rights(json, ask->rights);
     serve_write_number(json, "version", package->version);
 }
@@ -340,14 +335,14 @@ uint64_t place_write(Serve *serve, const PlaceAsk *ask, const Identity *who, Jso
     counts ^= spell_write_updates(serve, ask, who, json);
     if ((ask->rights & RIGHT_TEST) != 0) {
         const bool has_draft = draft_exists(serve->drafts, ask->package.package_id);
-        write_bool(json, "draft", has_draft);
+        json_member_bool(json, "draft", has_draft);
         counts ^= (uint64_t)has_draft << 63;
     }
     if ((ask->rights & RIGHT_EDIT) != 0) {
         StoreBlobRef blob;
-        write_bool(json, "own_thumbnail",
-                   store_blob_used(serve->store, ask->package.package_id, STORE_BLOB_OWN_THUMBNAIL,
-                                   0, &blob) == STATUS_OK);
+        json_member_bool(json, "own_thumbnail",
+                         store_blob_used(serve->store, ask->package.package_id,
+                                         STORE_BLOB_OWN_THUMBNAIL, 0, &blob) == STATUS_OK);
         counts ^= place_reload_write(serve, ask->package.package_id, json);
     }
     json_write_object_end(json);
@@ -569,7 +564,7 @@ static void write_use(Serve *serve, JsonWriter *json, const StorePackage *packag
     serve_write_number(json, "datastore_keys_max", limits.data_keys_max);
     serve_write_number(json, "datastore_bytes", data_bytes);
     serve_write_number(json, "datastore_bytes_max", limits.data_bytes_max);
-    write_bool(json, "trashed", package->trashed_unix_ms != 0);
+    json_member_bool(json, "trashed", package->trashed_unix_ms != 0);
     json_write_object_end(json);
 }
 
@@ -675,10 +670,10 @@ void serve_post_channel(void *user, HttpRequest *request, HttpResponse *response
     serve_write_member(&answer.json, "channel", name);
     place_write_revision_id(&answer.json, "revision_id", number);
     place_write_revision_id(&answer.json, "before", before);
-    write_bool(&answer.json, "waits_for_approval",
-               store_package_find(serve->store, ask.package.package_id, &ask.package) ==
-                       STATUS_OK &&
-                   place_waits(serve, &ask.package));
+    json_member_bool(&answer.json, "waits_for_approval",
+                     store_package_find(serve->store, ask.package.package_id, &ask.package) ==
+                             STATUS_OK &&
+                         place_waits(serve, &ask.package));
     json_write_object_end(&answer.json);
     serve_answer_end(&answer, response);
 }

@@ -149,7 +149,7 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
     {"GET", "/api/places/*/revisions", .handler = serve_get_revisions, .blocks = true,            \
      .names = "place_id", .takes = "limit?:integer after? live?",                                 \
      .gives = "revisions:array next:any", .fails = "404",                                         \
-     .summary = "Its revisions, newest first; with live=1, and for who may not read it, those that are or were live"},\
+     .summary = "Its revisions, newest first; with live=1, and for those who may not read it, only those that are or were live"},\
     {"GET", "/api/places/*/revisions/*", .handler = serve_get_revision, .blocks = true,           \
      .names = "place_id revision_id", .gives = SERVE_REVISION, .fails = "404",                    \
      .summary = "One revision"},                                                                  \
@@ -159,10 +159,10 @@ void serve_delete_picture(void *user, HttpRequest *request, HttpResponse *respon
      .summary = "Deletes a revision that no channel names and no world runs with, for good"},     \
     {"GET", "/api/places/*/revisions/*/manifest", .handler = serve_get_manifest, .blocks = true,  \
      .names = "place_id revision_id", .gives = "application/json", .fails = "404",                \
-     .summary = "Its manifest: whole for who may read it, else the players' part of the live one"},\
+     .summary = "Its manifest: complete for those who may read it, else the players' part of the live one"},\
     {"GET", "/api/places/*/revisions/*/files", .handler = serve_get_files, .blocks = true,        \
      .names = "place_id revision_id", .gives = "files:array", .fails = "403 404",\
-     .summary = "The files of its package, for who may read it"},                                 \
+     .summary = "The files of its package, for those who may read it"},                                 \
     {"GET", "/api/places/*/revisions/*/files/**", .handler = serve_get_file, .blocks = true,      \
      .names = "place_id revision_id path", .gives = "application/octet-stream",  \
      .fails = "403 404 416", .summary = "One file of its package, as a download"},                \

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/serve/publish/http_spell.h"
 
+#include "core/base/json_member.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
 #include "server/serve/http/body.h"
@@ -458,12 +459,6 @@ void serve_post_spell_publish(void *user, HttpRequest *request, HttpResponse *re
 
 // --- its page -----------------------------------------------------------------------------------
 
-static void write_bool(JsonWriter *json, const char *name, bool value)
-{
-    json_write_name(json, name);
-    json_write_bool(json, value);
-}
-
 static void answer_page(HttpRequest *request, HttpResponse *response, const PlaceAsk *ask)
 {
     const StorePackage *package = &ask->package;
@@ -475,7 +470,7 @@ static void answer_page(HttpRequest *request, HttpResponse *response, const Plac
     serve_write_member(json, "title", package->title);
     serve_write_member(json, "description", package->description);
     serve_write_member(json, "visibility", place_visibility_name(package->visibility));
-    write_bool(json, "open", (package->flags & STORE_PACKAGE_OPEN) != 0);
+    json_member_bool(json, "open", (package->flags & STORE_PACKAGE_OPEN) != 0);
     serve_write_number(json, "revisions", package->last_revision);
     place_write_revision_id(json, "live", package->live);
     place_write_revision_id(json, "beta", (ask->rights & RIGHT_TEST) != 0 ? package->beta : 0);
@@ -486,7 +481,7 @@ static void answer_page(HttpRequest *request, HttpResponse *response, const Plac
     } else {
         serve_write_member(json, "trashed_at", NULL);
     }
-    write_bool(json, "removed", (package->flags & STORE_PACKAGE_REMOVED) != 0);
+    json_member_bool(json, "removed", (package->flags & STORE_PACKAGE_REMOVED) != 0);
     serve_write_number(json, "version", package->version);
     json_write_object_end(json);
     place_answer_end(&answer, response);

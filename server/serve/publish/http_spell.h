@@ -44,13 +44,13 @@ void serve_get_spell_module(void *user, HttpRequest *request, HttpResponse *resp
     {"GET", "/api/spells/*/revisions", .handler = serve_get_revisions, .blocks = true,            \
      .names = "spell_id", .takes = "limit?:integer after? live?",                                 \
      .gives = "revisions:array next:any", .fails = "404",                                         \
-     .summary = "Its revisions, newest first; with live=1, and for who may not read it, those that are or were live"},\
+     .summary = "Its revisions, newest first; with live=1, and for those who may not read it, only those that are or were live"},\
     {"GET", "/api/spells/*/revisions/*/manifest", .handler = serve_get_manifest, .blocks = true,  \
      .names = "spell_id revision_id", .gives = "application/json", .fails = "404",                \
-     .summary = "Its manifest: whole for who may read it, else the players' part of the live one"},\
+     .summary = "Its manifest: complete for those who may read it, else the players' part of the live one"},\
     {"GET", "/api/spells/*/revisions/*/files", .handler = serve_get_files, .blocks = true,        \
      .names = "spell_id revision_id", .gives = "files:array", .fails = "403 404",                 \
-     .summary = "The files of its package, for who may read it"},                                 \
+     .summary = "The files of its package, for those who may read it"},                                 \
     {"GET", "/api/spells/*/revisions/*/files/**", .handler = serve_get_spell_file,                \
      .blocks = true, .names = "spell_id revision_id path", .gives = "application/octet-stream",   \
      .fails = "403 404 416",                                                                      \

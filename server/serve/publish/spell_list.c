@@ -64,7 +64,7 @@ static bool read_wanted(const JsonNode *node, char out[SPELL_WANTED_BYTES])
     return true;
 }
 
-static bool read_hash(const JsonNode *node, uint8_t out[SHA256_BYTES])
+static bool read_hex_hash(const JsonNode *node, uint8_t out[SHA256_BYTES])
 {
     return is_text(node, 2 * SHA256_BYTES + 1) &&
            blob_parse(node->text, node->count, out) == STATUS_OK;
@@ -75,8 +75,8 @@ static bool read_taken(const JsonNode *node, SpellUse *out)
     return node->kind == JSON_OBJECT && read_wanted(json_find(node, "wanted"), out->wanted) &&
            is_text(json_find(node, "revision"), REVISION_ID_BYTES) &&
            revision_id_read(json_find(node, "revision")->text, &out->revision) &&
-           read_hash(json_find(node, "sha256"), out->package) &&
-           read_hash(json_find(node, "module"), out->module);
+           read_hex_hash(json_find(node, "sha256"), out->package) &&
+           read_hex_hash(json_find(node, "module"), out->module);
 }
 
 static int by_id(const void *a, const void *b)

@@ -133,13 +133,6 @@ void remote_http_destroy(RemoteHttp *http)
 
 // --- a request ----------------------------------------------------------------------------------
 
-static bool add_header(struct curl_slist **list, const char *line)
-{
-    struct curl_slist *more = curl_lib.curl_slist_append(*list, line);
-    *list = more != NULL ? more : *list;
-    return more != NULL;
-}
-
 static RemoteHttpEnd end_of(CURLcode code)
 {
     switch (code) {
@@ -164,9 +157,9 @@ RemoteHttpReply remote_http_ask(RemoteHttp *http, const char *path, const char *
     const int length = snprintf(url, sizeof url, "%s%s", http->url, path);
     snprintf(type, sizeof type, "Content-Type: %s", content_type != NULL ? content_type : "");
     if (length < 0 || (size_t)length >= sizeof url ||
-        (http->bearer[0] != '\0' && !add_header(&headers, http->bearer)) ||
-        !add_header(&headers, "Expect:") || // no round trip before the body
-        (body != NULL && !add_header(&headers, type))) {
+        (http->bearer[0] != '\0' && !curl_add_header(&headers, http->bearer)) ||
+        !curl_add_header(&headers, "Expect:") || // no round trip before the body
+        (body != NULL && !curl_add_header(&headers, type))) {
         snprintf(reply.problem, sizeof reply.problem, "the address is too long");
         curl_lib.curl_slist_free_all(headers);
         return reply;

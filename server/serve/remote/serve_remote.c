@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "server/serve/remote/serve_remote.h"
 
+#include "core/base/byte_values.h"
+#include "core/base/json_member.h"
 #include "core/base/json_read.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
@@ -81,34 +83,15 @@ static int open_http(Serve *serve)
 
 // --- registering --------------------------------------------------------------------------------
 
-static bool copy_text(const JsonNode *root, const char *name, char *out, size_t capacity)
-{
-    const JsonNode *node = json_find(root, name);
-    if (node == NULL || node->kind != JSON_STRING || node->count >= capacity ||
-        strlen(node->text) != node->count) {
-        return false;
-    }
-    memcpy(out, node->text, node->count + 1);
-    return true;
-}
-
 bool serve_remote_read_hex(const char *text, uint8_t out[32])
 {
-    if (strlen(text) != 64 || strspn(text, "0123456789abcdef") != 64) {
-        return false;
-    }
-    for (size_t i = 0; i < 32; i++) {
-        unsigned value = 0;
-        (void)sscanf(text + 2 * i, "%2x", &value);
-        out[i] = (uint8_t)value;
-    }
-    return true;
+    return bytes_from_hex(text, strlen(text), out, 32);
 }
 
 static bool copy_hex(const JsonNode *root, const char *name, uint8_t out[32])
 {
     char text[65];
-    return copy_text(root, name, text, sizeof text) && serve_remote_read_hex(text, out);
+    return json_member_copy(root, name, text, sizeof text) && serve_remote_read_hex(text, out);
 }
 
 static const JsonNode *parse(void *memory, const RemoteHttpReply *reply)
@@ -137,11 +120,11 @@ static bool read_registration(Serve *serve, const JsonNode *root)
     struct ServeRemote *remote = serve->remote;
     StoreWorld *row = &remote->row;
     const JsonNode *time = json_find(root, "unix_ms"), *other = json_find(root, "other_place");
-    if (!copy_text(root, "host_id", serve->host_id, sizeof serve->host_id) ||
-        !copy_text(root, "world_id", row->world_id, sizeof row->world_id) ||
-        !copy_text(root, "room_code", row->room_code, sizeof row->room_code) ||
-        !copy_text(root, "name", row->name, sizeof row->name) ||
-        !copy_text(root, "place_id", row->place_id, sizeof row->place_id) ||
+    if (!json_member_copy(root, "host_id", serve->host_id, sizeof serve->host_id) ||
+        !json_member_copy(root, "world_id", row->world_id, sizeof row->world_id) ||
+        !json_member_copy(root, "room_code", row->room_code, sizeof row->room_code) ||
+        !json_member_copy(root, "name", row->name, sizeof row->name) ||
+        !json_member_copy(root, "place_id", row->place_id, sizeof row->place_id) ||
         !copy_hex(root, "place_hash", remote->place_hash) ||
         !copy_hex(root, "revision", remote->revision) ||
         !copy_hex(root, "signing_key", serve->key.public_half) || time == NULL ||
@@ -160,7 +143,7 @@ static int say_refusal(const Serve *serve, const RemoteHttpReply *reply, const J
     char text[512] = "";
     if (reply->end != REMOTE_HTTP_ANSWERED) {
         snprintf(text, sizeof text, "it cannot be reached: %s", reply->problem);
-    } else if (error == NULL || !copy_text(error, "message", text, sizeof text)) {
+    } else if (error == NULL || !json_member_copy(error, "message", text, sizeof text)) {
         snprintf(text, sizeof text, "it answers %ld, which no control plane does", reply->status);
     }
     utf8_clean(text);

@@ -175,7 +175,7 @@ static void read_rules(const JsonNode *node, Order *order, JsonError *error)
         json_read_text(json_read_member(node, "blocks", error), BLOCKS_PER_ACCOUNT_MAX * 21, error);
 }
 
-static void read_hash(const JsonNode *node, uint8_t out[32], JsonError *error)
+static void read_hash_member(const JsonNode *node, uint8_t out[32], JsonError *error)
 {
     const char *text = json_read_text(node, 64, error);
     if (error->status == STATUS_OK && !serve_remote_read_hex(text, out)) {
@@ -198,8 +198,8 @@ static Order read_order(const JsonNode *node, JsonError *error)
         order.report_id =
             (uint64_t)json_read_integer(json_read_member(node, "report_id", error), 1, most, error);
     } else if (strcmp(order.name, "reload") == 0) {
-        read_hash(json_read_member(node, "place_hash", error), order.place_hash, error);
-        read_hash(json_read_member(node, "revision", error), order.revision, error);
+        read_hash_member(json_read_member(node, "place_hash", error), order.place_hash, error);
+        read_hash_member(json_read_member(node, "revision", error), order.revision, error);
         order.is_now = json_read_bool(json_read_member(node, "restart", error), error);
     }
     if (account != NULL && account->kind != JSON_NULL &&

@@ -1,5 +1,6 @@
 // Who comes in: guests' sign-ins, joins, and the WebSocket that is handed to a world.
 #define _GNU_SOURCE
+#include "core/base/json_member.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
@@ -255,20 +256,6 @@ typedef struct JoinRequest {
     const char *no; // which member is no text, or too long; NULL: none
 } JoinRequest;
 
-// False: it is there and does not fit, or is no text.
-static bool copy_member(const JsonNode *root, const char *name, char *out, size_t capacity)
-{
-    const JsonNode *node = json_find(root, name);
-    if (node == NULL || node->kind == JSON_NULL) {
-        return true;
-    }
-    if (node->kind != JSON_STRING || node->count >= capacity || strlen(node->text) != node->count) {
-        return false;
-    }
-    memcpy(out, node->text, node->count + 1);
-    return true;
-}
-
 // People write K7Q-X2M or k7q x2m. False: what is left is too long for a code.
 static bool clean_room_code(char *code)
 {
@@ -304,8 +291,9 @@ static JoinRequest read_join_request(HttpRequest *request)
         join.bad = true;
         return join;
     }
-    join.bad_name = !copy_member(root, "username", join.name, sizeof join.name);
-    if (join.name[0] == '\0' && !copy_member(root, "name", join.name, sizeof join.name)) {
+    join.bad_name = !json_member_copy_optional(root, "username", join.name, sizeof join.name);
+    if (join.name[0] == '\0' &&
+        !json_member_copy_optional(root, "name", join.name, sizeof join.name)) {
         join.bad_name = true;
     }
     if (join.name[0] != '\0' && !name_text_is_valid(join.name, strlen(join.name))) {
@@ -320,7 +308,7 @@ static JoinRequest read_join_request(HttpRequest *request)
                  {"room_code", join.room_code, sizeof join.room_code},
                  {"channel", join.channel, sizeof join.channel}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (!copy_member(root, texts[i].name, texts[i].out, texts[i].capacity)) {
+        if (!json_member_copy_optional(root, texts[i].name, texts[i].out, texts[i].capacity)) {
             join.no = texts[i].name;
         }
     }

@@ -4,6 +4,7 @@
 #include "server/serve/world/http_world.h"
 
 #include "core/base/decimal.h"
+#include "core/base/json_member.h"
 #include "core/base/limits.h"
 #include "core/base/name_text.h"
 #include "core/base/text.h"
@@ -38,12 +39,6 @@ const char *serve_state_name(HostWorldState state)
     return names[state];
 }
 
-static void write_bool(JsonWriter *json, const char *name, bool value)
-{
-    json_write_name(json, name);
-    json_write_bool(json, value);
-}
-
 // Of a world on another machine the state and the players are its host's word.
 static void write_room(const Serve *serve, JsonWriter *json, const HostWorld *world)
 {
@@ -65,9 +60,9 @@ static void write_room(const Serve *serve, JsonWriter *json, const HostWorld *wo
     serve_write_member(json, "name", view.row->name);
     serve_write_member(json, "createdAt", created);
     serve_write_member(json, "state", serve_state_name(view.state));
-    write_bool(json, "ready", view.state == WORLD_RUNNING);
-    write_bool(json, "isReported", reported != NULL);
-    write_bool(json, "isPrivate", view.row->is_private);
+    json_member_bool(json, "ready", view.state == WORLD_RUNNING);
+    json_member_bool(json, "isReported", reported != NULL);
+    json_member_bool(json, "isPrivate", view.row->is_private);
     serve_write_number(json, "players", view.players);
     serve_write_number(json, "playerMax", view.player_max);
     serve_write_number(json, "tickRate", place != NULL ? place->built.facts.tick_rate : 0);
@@ -272,7 +267,7 @@ void serve_write_world(JsonWriter *json, const StoreWorld *row)
     serve_write_member(json, "room_code", row->room_code);
     serve_write_member(json, "place_id", row->place_id);
     serve_write_member(json, "name", row->name);
-    write_bool(json, "private", row->is_private);
+    json_member_bool(json, "private", row->is_private);
     serve_write_member(json, "created_at", created);
     json_write_object_end(json);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/serve/world/world_file.h"
 
+#include "core/base/json_member.h"
 #include "server/build/ask/ask_zstd.h"
 
 #include "core/base/check.h"
@@ -59,34 +60,6 @@ static void put_json(Writing *writing, const JsonWriter *json, const ByteWriter 
     put(writing, writing->text, bytes->at);
 }
 
-static void member_text(JsonWriter *json, const char *name, Text text)
-{
-    json_write_name(json, name);
-    json_write_text_bytes(json, text.data, text.bytes);
-}
-
-static void member_integer(JsonWriter *json, const char *name, int64_t value)
-{
-    json_write_name(json, name);
-    json_write_integer(json, value);
-}
-
-static void member_float(JsonWriter *json, const char *name, float value)
-{
-    json_write_name(json, name);
-    json_write_f32(json, value);
-}
-
-static void member_vector(JsonWriter *json, const char *name, Vec3 value)
-{
-    json_write_name(json, name);
-    json_write_array_begin(json);
-    json_write_f32(json, value.x);
-    json_write_f32(json, value.y);
-    json_write_f32(json, value.z);
-    json_write_array_end(json);
-}
-
 // --- the parts ----------------------------------------------------------------------------------
 
 static void put_head(Writing *writing)
@@ -98,14 +71,14 @@ static void put_head(Writing *writing)
     time_text(world->created_unix_ms, created);
     sha256_hex(world->place_hash, hash);
     json_write_object_begin(&json);
-    member_text(&json, "name", text_from(world->name));
-    member_text(&json, "created_at", text_from(created));
-    member_text(&json, "place_id", text_from(world->place_id));
-    member_text(&json, "place_hash", text_from(hash));
-    member_integer(&json, "tick", (int64_t)writing->meta.tick);
-    member_integer(&json, "next_net_id", (int64_t)writing->meta.next_net_id);
-    member_integer(&json, "next_player", (int64_t)writing->meta.next_player);
-    member_integer(&json, "manifest_version", (int64_t)writing->meta.manifest_version);
+    json_member_text(&json, "name", text_from(world->name));
+    json_member_text(&json, "created_at", text_from(created));
+    json_member_text(&json, "place_id", text_from(world->place_id));
+    json_member_text(&json, "place_hash", text_from(hash));
+    json_member_integer(&json, "tick", (int64_t)writing->meta.tick);
+    json_member_integer(&json, "next_net_id", (int64_t)writing->meta.next_net_id);
+    json_member_integer(&json, "next_player", (int64_t)writing->meta.next_player);
+    json_member_integer(&json, "manifest_version", (int64_t)writing->meta.manifest_version);
     json_write_object_end(&json);
     put_text(writing, "{\"version\":1,\n\"world_id\":\"");
     put_text(writing, world->world_id); // letters, digits, _ and -
@@ -147,9 +120,9 @@ static void write_chunk(Writing *writing, const Row *row, JsonWriter *json)
         writing->status = STATUS_BLOCKED;
         return;
     }
-    member_integer(json, "x", at.x);
-    member_integer(json, "y", at.y);
-    member_integer(json, "z", at.z);
+    json_member_integer(json, "x", at.x);
+    json_member_integer(json, "y", at.y);
+    json_member_integer(json, "z", at.z);
     json_write_name(json, "data");
     json_write_base64(json, writing->packed, packed);
 }
@@ -161,15 +134,15 @@ static void write_structure(Writing *writing, const Row *row, JsonWriter *json)
         writing->status = STATUS_MALFORMED;
         return;
     }
-    member_text(json, "type", text_from("structure"));
-    member_integer(json, "net_id", (int64_t)structure.desc.net_id);
-    member_integer(json, "owner", (int64_t)structure.desc.owner_id);
-    member_integer(json, "piece", structure.desc.piece);
-    member_integer(json, "x", structure.desc.cell.x);
-    member_integer(json, "y", structure.desc.cell.y);
-    member_integer(json, "z", structure.desc.cell.z);
-    member_integer(json, "turn", structure.desc.turn);
-    member_float(json, "health", structure.health);
+    json_member_text(json, "type", text_from("structure"));
+    json_member_integer(json, "net_id", (int64_t)structure.desc.net_id);
+    json_member_integer(json, "owner", (int64_t)structure.desc.owner_id);
+    json_member_integer(json, "piece", structure.desc.piece);
+    json_member_integer(json, "x", structure.desc.cell.x);
+    json_member_integer(json, "y", structure.desc.cell.y);
+    json_member_integer(json, "z", structure.desc.cell.z);
+    json_member_integer(json, "turn", structure.desc.turn);
+    json_member_f32(json, "health", structure.health);
 }
 
 static void write_player(Writing *writing, const Row *row, JsonWriter *json)
@@ -179,16 +152,16 @@ static void write_player(Writing *writing, const Row *row, JsonWriter *json)
         writing->status = STATUS_MALFORMED;
         return;
     }
-    member_text(json, "type", text_from("player"));
-    member_integer(json, "user_id", (int64_t)player.account);
-    member_integer(json, "player", (int64_t)player.player);
-    member_integer(json, "entity", (int64_t)player.entity);
-    member_vector(json, "position", player.position);
-    member_vector(json, "velocity", player.velocity);
-    member_float(json, "yaw", player.yaw);
-    member_float(json, "health", player.health);
-    member_text(json, "name", player.name);
-    member_text(json, "team", player.team);
+    json_member_text(json, "type", text_from("player"));
+    json_member_integer(json, "user_id", (int64_t)player.account);
+    json_member_integer(json, "player", (int64_t)player.player);
+    json_member_integer(json, "entity", (int64_t)player.entity);
+    json_member_vec3(json, "position", player.position);
+    json_member_vec3(json, "velocity", player.velocity);
+    json_member_f32(json, "yaw", player.yaw);
+    json_member_f32(json, "health", player.health);
+    json_member_text(json, "name", player.name);
+    json_member_text(json, "team", player.team);
 }
 
 // An entity with a name goes by it, one of the scene by its id there.
@@ -203,11 +176,12 @@ static void write_attributes(Writing *writing, const Row *row, JsonWriter *json)
         return;
     }
     const bool is_scene = (number & ROW_SCENE_ID) != 0;
-    member_text(json, "type", text_from("attributes"));
+    json_member_text(json, "type", text_from("attributes"));
     if (name.bytes > 0) {
-        member_text(json, "name", name);
+        json_member_text(json, "name", name);
     } else {
-        member_integer(json, is_scene ? "scene_id" : "net_id", (int64_t)(number & ~ROW_SCENE_ID));
+        json_member_integer(json, is_scene ? "scene_id" : "net_id",
+                            (int64_t)(number & ~ROW_SCENE_ID));
     }
     json_write_name(json, "data");
     json_write_base64(json, book, bytes);

@@ -3,6 +3,7 @@
 // memory is bounded by the largest of them.
 #define _GNU_SOURCE
 #include "core/base/base64.h"
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/json_read.h"
 #include "core/base/limits.h"
@@ -367,21 +368,6 @@ static void read_items(Reading *reading, const char *part,
     (void)take_char(reading, ']');
 }
 
-static bool read_hash(Text text, uint8_t out[32])
-{
-    for (uint32_t i = 0; i < 64 && text.bytes == 64; i++) {
-        const char letter = text.data[i];
-        const int digit = letter >= '0' && letter <= '9'   ? letter - '0'
-                          : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
-                                                           : -1;
-        if (digit < 0) {
-            return false;
-        }
-        out[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : out[i / 2] | digit);
-    }
-    return text.bytes == 64;
-}
-
 // RFC 3339 in UTC, with milliseconds or without.
 static bool read_time(const char *text, uint64_t *unix_ms)
 {
@@ -432,7 +418,8 @@ static void read_metadata(Reading *reading)
     }
     snprintf(world->name, sizeof world->name, "%s", name.data);
     snprintf(world->place_id, sizeof world->place_id, "%s", place.data);
-    if (!read_hash(hash, world->place_hash) || !read_time(created.data, &world->created_unix_ms) ||
+    if (!bytes_from_hex(hash.data, hash.bytes, world->place_hash, sizeof world->place_hash) ||
+        !read_time(created.data, &world->created_unix_ms) ||
         !text_is_valid(name.data, name.bytes)) {
         reading_fail(
             reading, STATUS_MALFORMED,

@@ -4,6 +4,7 @@
 #include "server/shell/edit/edit_process.h"
 
 #include "core/base/check.h"
+#include "core/base/json_member.h"
 #include "core/base/json_read.h"
 #include "core/base/json_write.h"
 #include "core/base/utf8.h"
@@ -414,26 +415,15 @@ static uint64_t read_number(const JsonNode *root, const char *name)
                : 0;
 }
 
-static bool read_text(const JsonNode *root, const char *name, char *out, size_t capacity)
-{
-    const JsonNode *node = json_find(root, name);
-    if (node == NULL || node->kind != JSON_STRING || node->count >= capacity ||
-        strlen(node->text) != node->count) {
-        return false;
-    }
-    memcpy(out, node->text, node->count + 1);
-    return true;
-}
-
 static void take_hello(EditProcess *process, EditPerson *person, const JsonNode *root)
 {
     EditReport ask = {.type = EDIT_LINK_ASK, .connection = person->connection};
-    if (person->has_asked || !read_text(root, "ticket", ask.text, EDIT_TICKET_BYTES)) {
+    if (person->has_asked || !json_member_copy(root, "ticket", ask.text, EDIT_TICKET_BYTES)) {
         edit_people_dismiss(process, person, "malformed", "hello comes once, with a ticket",
                             EDIT_CLOSE_POLICY);
         return;
     }
-    (void)read_text(root, "resume", ask.name, sizeof ask.name); // it may have none
+    (void)json_member_copy(root, "resume", ask.name, sizeof ask.name); // it may have none
     person->known_epoch = read_number(root, "epoch");
     person->known_seq = read_number(root, "seq");
     person->has_asked = true;
@@ -489,7 +479,7 @@ static void take_writer(EditProcess *process, EditPerson *person, const JsonNode
     const JsonNode *take = json_find(root, "take");
     const bool takes = take == NULL || take->kind != JSON_BOOL || take->boolean;
     EditWriter *free_one = NULL, *found = NULL;
-    if (!person->can_write || !read_text(root, "path", path, sizeof path) ||
+    if (!person->can_write || !json_member_copy(root, "path", path, sizeof path) ||
         !edit_path_is_valid(text_from(path))) {
         return;
     }
@@ -523,7 +513,7 @@ static void take_note(EditProcess *process, EditPerson *person, const uint8_t *b
     const Status status = json_parse(&config, (const char *)bytes, count, &root, NULL);
     char kind[16] = "";
     if (status != STATUS_OK || root->kind != JSON_OBJECT ||
-        !read_text(root, "kind", kind, sizeof kind)) {
+        !json_member_copy(root, "kind", kind, sizeof kind)) {
         process->counts.malformed += 1;
         edit_people_dismiss(process, person, "malformed", "a note is a JSON object with a kind",
                             EDIT_CLOSE_POLICY);

@@ -105,13 +105,6 @@ Status person_keys(Store *store, uint64_t account, PersonKeys *out)
 
 // --- deleting -----------------------------------------------------------------------------------
 
-static void run_with(Sql *sql, SqlName name, uint64_t number)
-{
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
-    sql_put_u64(&row, number);
-    (void)sql_run(&row);
-}
-
 static void delete_key(Sql *sql, const PersonKey *key)
 {
     SqlRow gone = sql_open(sql, SQL_DATA_DELETE, TABLE_NONE);
@@ -250,7 +243,7 @@ static Status person_delete(Store *store, Sql *sql, void *user)
         return STATUS_LIMIT;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        run_with(sql, names[i], call->account);
+        sql_run_with_u64(sql, names[i], call->account);
     }
     SqlRow sign_ins = sql_open(sql, SQL_SIGN_IN_CLEAR, TABLE_NONE);
     sql_put_u64(&sign_ins, call->account);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/store/place/blob.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "server/store/place/blob_cache.h"
 #include "server/sys/clock.h"
@@ -59,30 +60,9 @@ static BlobPath path_of(const uint8_t hash[SHA256_BYTES])
     return path;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 Status blob_parse(const char *name, size_t bytes, uint8_t hash[SHA256_BYTES])
 {
-    uint8_t result[SHA256_BYTES];
-    if (bytes != 2 * (size_t)SHA256_BYTES) {
-        return STATUS_MALFORMED;
-    }
-    for (size_t i = 0; i < SHA256_BYTES; i++) {
-        const int high = hex_digit(name[2 * i]);
-        const int low = hex_digit(name[2 * i + 1]);
-        if (high < 0 || low < 0) {
-            return STATUS_MALFORMED;
-        }
-        result[i] = (uint8_t)(high << 4 | low);
-    }
-    memcpy(hash, result, sizeof result);
-    return STATUS_OK;
+    return bytes_from_hex(name, bytes, hash, SHA256_BYTES) ? STATUS_OK : STATUS_MALFORMED;
 }
 
 // --- opening ------------------------------------------------------------------------------------

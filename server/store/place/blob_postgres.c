@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "server/store/sql/sql_driver.h"
+#include "server/sys/clock.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -57,13 +58,6 @@ typedef struct FileRow {
     uint8_t hash[SHA256_BYTES];
     uint64_t bytes, chunks, age_ms;
 } FileRow;
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 static void rest(double took_ms)
 {
@@ -173,7 +167,7 @@ static Status put(Blobs *blobs, const uint8_t hash[SHA256_BYTES], int file, uint
     for (uint64_t i = 0; i < chunks && status == STATUS_OK && !is_there; i++) {
         const uint64_t at = i * CHUNK_BYTES;
         const size_t piece = bytes - at < CHUNK_BYTES ? (size_t)(bytes - at) : CHUNK_BYTES;
-        const double began = now_ms();
+        const double began = clock_ms();
         const int64_t number = (int64_t)i;
         status = read_piece(file, at, blobs->piece, piece)
                      ? run_twice(blobs, PUT_CHUNK, hash, &number, 1, piece)
@@ -181,7 +175,7 @@ static Status put(Blobs *blobs, const uint8_t hash[SHA256_BYTES], int file, uint
         if (i + 1 < chunks) {
             // Whoever puts a small one need not wait for a large one.
             pthread_mutex_unlock(&blobs->lock);
-            rest(now_ms() - began);
+            rest(clock_ms() - began);
             pthread_mutex_lock(&blobs->lock);
         }
     }

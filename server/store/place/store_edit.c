@@ -100,18 +100,10 @@ static void write_checkpoint(Sql *sql, const char *package_id, uint64_t seq, con
     (void)sql_run(&row);
 }
 
-static void delete_up_to(Sql *sql, SqlName name, const char *package_id, uint64_t seq)
-{
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
-    sql_put_string(&row, package_id);
-    sql_put_u64(&row, seq);
-    (void)sql_run(&row);
-}
-
 static void delete_log(Sql *sql, const char *package_id)
 {
-    delete_up_to(sql, SQL_EDIT_ROWS_DELETE, package_id, INT64_MAX);
-    delete_up_to(sql, SQL_EDIT_CHECKPOINTS_DELETE, package_id, INT64_MAX);
+    sql_run_with_key(sql, SQL_EDIT_ROWS_DELETE, package_id, INT64_MAX);
+    sql_run_with_key(sql, SQL_EDIT_CHECKPOINTS_DELETE, package_id, INT64_MAX);
 }
 
 void edit_log_delete(Sql *sql, const char *package_id)
@@ -280,8 +272,8 @@ static Status edit_checkpoint(Store *store, Sql *sql, void *user)
         return status;
     }
     const uint64_t newest = find_newest(sql, call->package_id);
-    delete_up_to(sql, SQL_EDIT_CHECKPOINTS_DELETE, call->package_id, newest);
-    delete_up_to(sql, SQL_EDIT_ROWS_DELETE, call->package_id, newest);
+    sql_run_with_key(sql, SQL_EDIT_CHECKPOINTS_DELETE, call->package_id, newest);
+    sql_run_with_key(sql, SQL_EDIT_ROWS_DELETE, call->package_id, newest);
     write_checkpoint(sql, call->package_id, call->seq, call->document, call->bytes);
     return STATUS_OK;
 }

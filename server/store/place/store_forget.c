@@ -9,20 +9,12 @@
 
 #include <string.h>
 
-static void run_with_number(Sql *sql, SqlName name, const char *package_id, uint32_t number)
-{
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
-    sql_put_string(&row, package_id);
-    sql_put_u64(&row, number);
-    (void)sql_run(&row);
-}
-
 // --- revisions ----------------------------------------------------------------------------------
 
 static void drop_revision(Sql *sql, const char *package_id, uint32_t number)
 {
-    run_with_number(sql, SQL_REVISION_DELETE, package_id, number);
-    run_with_number(sql, SQL_REVISION_BLOBS_END, package_id, number);
+    sql_run_with_key(sql, SQL_REVISION_DELETE, package_id, number);
+    sql_run_with_key(sql, SQL_REVISION_BLOBS_END, package_id, number);
 }
 
 void revision_drop_failed(Sql *sql, const char *package_id)

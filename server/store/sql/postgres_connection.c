@@ -6,6 +6,7 @@
 #include "server/store/sql/postgres_inside.h"
 
 #include "core/base/check.h"
+#include "server/sys/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,13 +22,6 @@
 #define IDLE_MS        "10000" // a transaction of a process that stands still ends after that
 
 // --- time, errors -------------------------------------------------------------------------------
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 void pg_note(Pg *pg, const char *text)
 {
@@ -156,7 +150,7 @@ void pg_be_quiet(void *user, const PGresult *result)
 
 static bool wait_socket(Pg *pg, short events, double deadline)
 {
-    const double left = deadline - now_ms();
+    const double left = deadline - clock_ms();
     struct pollfd wait = {.fd = PQsocket(pg->conn), .events = events};
     if (wait.fd < 0 || left <= 0) {
         return false;
@@ -172,7 +166,7 @@ static bool connect_host(Pg *pg, uint32_t host)
     if (!read_parameters(pg, host, &parameters, &memory)) {
         return false;
     }
-    const double deadline = now_ms() + CONNECT_MS;
+    const double deadline = clock_ms() + CONNECT_MS;
     pg->conn = PQconnectStartParams(parameters.names, parameters.values, 0);
     PQconninfoFree(memory);
     if (pg->conn != NULL) {
@@ -227,7 +221,7 @@ SqlError pg_connect(Pg *pg)
         pg->host = (pg->host + 1) % pg->host_count;
     }
     pg_hang_up(pg);
-    if (now_ms() < pg->connect_after_ms) {
+    if (clock_ms() < pg->connect_after_ms) {
         return SQL_ERROR_DISK;
     }
     pg->is_silent = false;
@@ -240,15 +234,15 @@ SqlError pg_connect(Pg *pg)
             return SQL_NO_ERROR;
         }
     }
-    pg->connect_after_ms = now_ms() + CONNECT_GAP_MS;
+    pg->connect_after_ms = clock_ms() + CONNECT_GAP_MS;
     return SQL_ERROR_DISK;
 }
 
 SqlError pg_connect_first(Pg *pg)
 {
-    const double until = now_ms() + FIRST_MS;
+    const double until = clock_ms() + FIRST_MS;
     SqlError error = pg_connect(pg);
-    while (error != SQL_NO_ERROR && pg->is_silent && now_ms() < until) {
+    while (error != SQL_NO_ERROR && pg->is_silent && clock_ms() < until) {
         pg->connect_after_ms = 0;
         error = pg_connect(pg);
     }
@@ -353,7 +347,7 @@ static void count_changes(Pg *pg, const PgStatement *statement, PGresult *result
 
 SqlError pg_fly(Pg *pg, double wait_ms)
 {
-    const double deadline = now_ms() + wait_ms;
+    const double deadline = clock_ms() + wait_ms;
     SqlError error = SQL_NO_ERROR;
     if (PQpipelineSync(pg->conn) != 1 || !send_all(pg, deadline)) {
         return broken(pg, "the connection to the database is lost");
@@ -407,7 +401,7 @@ SqlError pg_run_text(Pg *pg, const char *text)
         return broken(pg, PQerrorMessage(pg->conn));
     }
     SqlError error = SQL_NO_ERROR;
-    const double deadline = now_ms() + PG_READ_MS;
+    const double deadline = clock_ms() + PG_READ_MS;
     if (PQsendQuery(pg->conn, text) != 1 || !send_all(pg, deadline)) {
         return broken(pg, PQerrorMessage(pg->conn));
     }

@@ -530,3 +530,18 @@ bool sql_take_checksum(SqlRow *row)
     const uint64_t stored = sql_take_u64(row);
     return row->ok && stored == expected;
 }
+
+void sql_run_with_u64(Sql *sql, SqlName name, uint64_t number)
+{
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    sql_put_u64(&row, number);
+    (void)sql_run(&row);
+}
+
+void sql_run_with_key(Sql *sql, SqlName name, const char *text, uint64_t number)
+{
+    SqlRow row = sql_open(sql, name, TABLE_NONE);
+    sql_put_string(&row, text);
+    sql_put_u64(&row, number);
+    (void)sql_run(&row);
+}

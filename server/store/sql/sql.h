@@ -190,3 +190,6 @@ const char *sql_take_text(SqlRow *row, size_t bytes_max, size_t *bytes); // byte
 bool sql_take_null(SqlRow *row); // takes the column only if it is null
 // The checksum: true if everything since sql_take_table is what was written.
 bool sql_take_checksum(SqlRow *row);
+// Runs a statement that gives no rows, with a number, or with a text and a number.
+void sql_run_with_u64(Sql *sql, SqlName name, uint64_t number);
+void sql_run_with_key(Sql *sql, SqlName name, const char *text, uint64_t number);

@@ -13,6 +13,7 @@
 //           u8 ok · u8 damaged · varint epoch · block bytes · block rows
 #include "server/store/world/remote_batch.h"
 
+#include "core/base/byte_values.h"
 #include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/script/runtime/value.h"
@@ -51,14 +52,6 @@ static Text read_text_block(ByteReader *reader, size_t max)
     return (Text){(const char *)bytes, (uint32_t)count};
 }
 
-static void read_fixed(ByteReader *reader, uint8_t *out, size_t count)
-{
-    const uint8_t *bytes = byte_read_bytes(reader, count);
-    if (bytes != NULL) {
-        memcpy(out, bytes, count);
-    }
-}
-
 static uint8_t read_below(ByteReader *reader, uint8_t first, uint8_t end)
 {
     const uint8_t value = byte_read_u8(reader);
@@ -67,18 +60,6 @@ static uint8_t read_below(ByteReader *reader, uint8_t first, uint8_t end)
         return first;
     }
     return value;
-}
-
-static double read_number(ByteReader *reader)
-{
-    const uint64_t bits = byte_read_u64(reader);
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    if (number - number != 0) { // infinite, or no number
-        byte_reader_fail(reader, STATUS_RANGE);
-        return 0;
-    }
-    return number;
 }
 
 // --- batches ------------------------------------------------------------------------------------
@@ -140,7 +121,7 @@ static void read_request(ByteReader *reader, StoreRequest *out)
     out->ordered = byte_read_bool(reader);
     out->ascending = byte_read_bool(reader);
     out->version = byte_read_varint(reader);
-    out->number = read_number(reader);
+    out->number = byte_read_finite(reader);
     size_t count = 0;
     const uint8_t *store = read_block(reader, STORE_NAME_MAX, &count);
     out->store = (Text){(const char *)store, (uint32_t)count};
@@ -196,12 +177,12 @@ Status remote_batch_read(const uint8_t *bytes, size_t count, RemoteBatch *out, R
     check_format(&reader);
     batch.is_again = byte_read_bool(&reader);
     batch.number = byte_read_u64(&reader);
-    read_fixed(&reader, batch.boot, sizeof batch.boot);
+    byte_read_exact(&reader, batch.boot, sizeof batch.boot);
     const Text world = read_text_block(&reader, sizeof batch.world_id - 1);
     if (reader.status == STATUS_OK && world.bytes > 0) {
         memcpy(batch.world_id, world.data, world.bytes);
     }
-    read_fixed(&reader, batch.revision, sizeof batch.revision);
+    byte_read_exact(&reader, batch.revision, sizeof batch.revision);
     batch.job_count = byte_read_count(&reader, REMOTE_JOBS_MAX);
     for (uint32_t i = 0; i < batch.job_count && reader.status == STATUS_OK; i++) {
         read_job(&reader, &jobs[i]);

@@ -119,14 +119,6 @@ static bool read_player(const PlayerRow *from, Row *row, RowPlayer *out)
 
 // --- players of their own rows ------------------------------------------------------------------
 
-static void delete_player(Sql *sql, SqlName name, const char *world_id, uint64_t account)
-{
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, account);
-    (void)sql_run(&row);
-}
-
 static void put_vec3(SqlRow *row, Vec3 v)
 {
     sql_put_f32(row, v.x);
@@ -290,7 +282,7 @@ static void put_given(Applying *all, const PlayerRow *given, const PlayerRow *ol
     if (row_player_is_present(given->value, given->value_bytes, &name)) {
         keep(all, given);
         if (old == NULL) {
-            delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
+            sql_run_with_key(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
         }
         if (old == NULL || !row_player_is_present(old->value, old->value_bytes, &before) ||
             !text_equal(before, name)) {
@@ -300,8 +292,8 @@ static void put_given(Applying *all, const PlayerRow *given, const PlayerRow *ol
         put_checkpoint(all->sql, all->world_id, &player);
         put_presence(all->sql, all->world_id, player.account, player.name, false);
     } else {
-        delete_player(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
-        delete_player(all->sql, SQL_PRESENCE_DELETE, all->world_id, given->account);
+        sql_run_with_key(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
+        sql_run_with_key(all->sql, SQL_PRESENCE_DELETE, all->world_id, given->account);
     }
 }
 

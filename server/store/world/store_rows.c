@@ -115,14 +115,6 @@ Status rows_check(const uint8_t *rows, size_t bytes, uint32_t *count)
 
 // --- writing ------------------------------------------------------------------------------------
 
-static void delete_by_number(Sql *sql, SqlName name, const char *world_id, uint64_t number)
-{
-    SqlRow row = sql_open(sql, name, TABLE_NONE);
-    sql_put_string(&row, world_id);
-    sql_put_u64(&row, number);
-    (void)sql_run(&row);
-}
-
 static void put_meta(Sql *sql, const char *world_id, const Row *from)
 {
     RowMeta meta;
@@ -157,7 +149,7 @@ static void put_structure(Sql *sql, const char *world_id, const Row *from)
 {
     RowStructure structure;
     if (row_structure(from, &structure) != STATUS_OK) {
-        delete_by_number(sql, SQL_STRUCTURE_DELETE, world_id, key_number(from));
+        sql_run_with_key(sql, SQL_STRUCTURE_DELETE, world_id, key_number(from));
         return;
     }
     SqlRow row = sql_open(sql, SQL_STRUCTURE_PUT, TABLE_STRUCTURES);

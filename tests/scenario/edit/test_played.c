@@ -5,7 +5,7 @@
 // Left out is what time makes different: how far a lift is, and how an NPC has fallen.
 #include "core/base/check.h"
 #include "core/world/world_inside.h"
-#include "tests/support/local_stage.h"
+#include "tests/support/local_game.h"
 #include "tests/support/test.h"
 
 #include <stdarg.h>
@@ -301,7 +301,7 @@ static void change(Scene *scene, uint32_t index, Changes *changes, bool is_moved
 }
 
 // First here, then in the running world.
-static void edit(LocalStage *stage, Scene *scene, Rng *rng)
+static void edit(LocalGame *game, Scene *scene, Rng *rng)
 {
     static Changes changes;
     static List text;
@@ -334,7 +334,7 @@ static void edit(LocalStage *stage, Scene *scene, Rng *rng)
     add(&text, "{\"removed\": [%s], \"entities\": [%s], \"lost\": [%s], ", all->removed.text,
         all->entities.text, all->lost.text);
     add(&text, "\"created\": [%s], \"given\": [%s]}", all->created.text, all->given.text);
-    const Status status = local_host_edit(stage->host, text.text, text.at, &error);
+    const Status status = local_host_edit(game->host, text.text, text.at, &error);
     CHECK_OK(status);
     if (status != STATUS_OK) {
         printf("%s\n%s\n", status_name(status), text.text);
@@ -343,16 +343,16 @@ static void edit(LocalStage *stage, Scene *scene, Rng *rng)
 
 // --- what is compared ---------------------------------------------------------------------------
 
-static void open_scene(LocalStage *stage, const Scene *scene)
+static void open_scene(LocalGame *game, const Scene *scene)
 {
     static const char script[] = MARK("self.params.by");
     const PlaceFile files[] = {place_file("Workspace/Mark.lua", script),
                                place_file("place.json", "{\"format\": 1, \"name\": \"Edited\"}"),
                                place_file("scene.json", scene_text(scene))};
-    local_stage_open(stage, files, 3);
-    (void)local_stage_join(stage, "ada");
-    local_stage_run(stage, 1);
-    REQUIRE(local_stage_plays(&stage->players[0]));
+    local_game_open(game, files, 3);
+    (void)local_game_join(game, "ada");
+    local_game_run(game, 1);
+    REQUIRE(local_game_plays(&game->players[0]));
 }
 
 // As a world or a client has it. False: it is not there.
@@ -396,7 +396,7 @@ static void check_pose(const Thing *thing, const Pose *a, const Pose *b)
     }
 }
 
-static void check_details(LocalStage *stage, const AttributeTable *table, bool is_page,
+static void check_details(LocalGame *game, const AttributeTable *table, bool is_page,
                           uint64_t net_id, const Thing *thing)
 {
     const uint32_t flags = shown_flags[thing->shown];
@@ -410,7 +410,7 @@ static void check_details(LocalStage *stage, const AttributeTable *table, bool i
     value = (ScriptValue){0};
     (void)attribute_table_attribute(table, net_id, text_from("to"), &value, NULL);
     CHECK_INT(value.entity, thing->to == 0 ? 0
-                                           : world_scene_entity(local_host_world(stage->host),
+                                           : world_scene_entity(local_host_world(game->host),
                                                                 FIRST_ID + thing->to - 1));
     value = (ScriptValue){0};
     (void)attribute_table_attribute(table, net_id, text_from("marked"), &value, NULL);
@@ -420,16 +420,16 @@ static void check_details(LocalStage *stage, const AttributeTable *table, bool i
     CHECK(attribute_table_has_tag(table, net_id, text_from("t2")) == (thing->tag == 2));
 }
 
-static void compare(LocalStage *live, LocalStage *made, uint32_t index, const Thing *thing)
+static void compare(LocalGame *live, LocalGame *made, uint32_t index, const Thing *thing)
 {
-    LocalStage *stages[2] = {live, made};
+    LocalGame *stages[2] = {live, made};
     Pose poses[4];
     PartData datas[4];
     Paint paints[4];
     for (uint32_t i = 0; i < 4; i++) {
-        LocalStage *stage = stages[i / 2];
-        World *world = local_host_world(stage->host);
-        Client *client = stage->players[0].client;
+        LocalGame *game = stages[i / 2];
+        World *world = local_host_world(game->host);
+        Client *client = game->players[0].client;
         const bool is_page = i % 2 == 1;
         const uint64_t net_id = world_scene_entity(world, FIRST_ID + index);
         const bool is_there =
@@ -439,7 +439,7 @@ static void compare(LocalStage *live, LocalStage *made, uint32_t index, const Th
             return;
         }
         paints[i] = is_page ? client_paint(client, net_id) : world_paint(world, net_id);
-        check_details(stage,
+        check_details(game,
                       is_page ? view_attributes(client_script_view(client))
                               : authority_attributes(world->authority),
                       is_page, net_id, thing);
@@ -456,11 +456,11 @@ static uint32_t instances(const ScriptSystem *system)
     return stats.instance_count;
 }
 
-static bool lift_moves(LocalStage *stage, uint32_t index)
+static bool lift_moves(LocalGame *game, uint32_t index)
 {
-    const uint64_t net_id = world_scene_entity(local_host_world(stage->host), FIRST_ID + index);
-    const Sim *sims[2] = {world_sim(local_host_world(stage->host)),
-                          client_sim(stage->players[0].client)};
+    const uint64_t net_id = world_scene_entity(local_host_world(game->host), FIRST_ID + index);
+    const Sim *sims[2] = {world_sim(local_host_world(game->host)),
+                          client_sim(game->players[0].client)};
     bool moves = true;
     for (uint32_t i = 0; i < 2; i++) {
         const Entity *entity = sim_entity(sims[i], sim_find(sims[i], net_id));
@@ -469,9 +469,9 @@ static bool lift_moves(LocalStage *stage, uint32_t index)
     return moves;
 }
 
-static void compare_all(LocalStage *live, LocalStage *made, const Scene *scene)
+static void compare_all(LocalGame *live, LocalGame *made, const Scene *scene)
 {
-    LocalStage *stages[2] = {live, made};
+    LocalGame *stages[2] = {live, made};
     uint32_t scripts = 0;
     for (uint32_t i = 0; i < THINGS; i++) {
         const Thing *thing = &scene->things[i];
@@ -490,7 +490,7 @@ static void compare_all(LocalStage *live, LocalStage *made, const Scene *scene)
 TEST(a_world_that_is_edited_while_it_runs_is_the_world_made_anew)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        LocalStage live, made;
+        LocalGame live, made;
         Rng rng = rng_make(seed, 1);
         Scene scene = {.hill_x = 3};
         for (uint32_t i = 0; i < THINGS; i++) {
@@ -500,21 +500,21 @@ TEST(a_world_that_is_edited_while_it_runs_is_the_world_made_anew)
         open_scene(&live, &scene);
         for (uint32_t i = 0; i < 8; i++) {
             edit(&live, &scene, &rng);
-            local_stage_run(&live, 1);
+            local_game_run(&live, 1);
         }
         CHECK(local_host_world(live.host)->made_count > 0);
         // One who comes in later is told what was added, and its scripts.
-        (void)local_stage_join(&live, "bo");
-        local_stage_run(&live, 2);
+        (void)local_game_join(&live, "bo");
+        local_game_run(&live, 2);
         open_scene(&made, &scene);
-        local_stage_run(&made, 2);
+        local_game_run(&made, 2);
         compare_all(&live, &made, &scene);
-        const StagePlayer first = live.players[0];
+        const GamePlayer first = live.players[0];
         live.players[0] = live.players[1];
         compare_all(&live, &made, &scene);
         live.players[0] = first;
-        local_stage_close(&live);
-        local_stage_close(&made);
+        local_game_close(&live);
+        local_game_close(&made);
     }
 }
 
@@ -525,26 +525,26 @@ TEST(a_script_comes_while_the_world_runs_and_what_has_it)
     static const char added[] = "{\"files\": {\"Workspace/Late.lua\": \"" MARK("7") "\"}}";
     static const char created[] =
         "{\"created\": [{\"id\": 100, \"scriptPath\": \"Workspace/Late.lua\"}]}";
-    LocalStage stage;
+    LocalGame game;
     PlaceError error;
     bool is_remade = true;
     Scene scene = {.hill_x = 3};
     for (uint32_t i = 0; i < THINGS; i++) {
         scene.things[i].is_gone = true;
     }
-    open_scene(&stage, &scene);
-    CHECK_INT(local_host_edit(stage.host, created, strlen(created), &error), STATUS_NOT_FOUND);
-    CHECK_OK(local_host_apply_diff(stage.host, added, strlen(added), &is_remade, &error));
+    open_scene(&game, &scene);
+    CHECK_INT(local_host_edit(game.host, created, strlen(created), &error), STATUS_NOT_FOUND);
+    CHECK_OK(local_host_apply_diff(game.host, added, strlen(added), &is_remade, &error));
     CHECK(!is_remade);
-    CHECK_OK(local_host_edit(stage.host, created, strlen(created), &error)); // before it took over
-    local_stage_run(&stage, 2);
-    World *world = local_host_world(stage.host);
+    CHECK_OK(local_host_edit(game.host, created, strlen(created), &error)); // before it took over
+    local_game_run(&game, 2);
+    World *world = local_host_world(game.host);
     ScriptValue value = {0};
     CHECK(attribute_table_attribute(authority_attributes(world->authority),
                                     world_scene_entity(world, 100), text_from("marked"), &value,
                                     NULL));
     CHECK_INT((uint32_t)value.number, 7);
     CHECK_INT(instances(world_scripts(world)), 1);
-    CHECK_INT(instances(client_scripts(stage.players[0].client)), 1);
-    local_stage_close(&stage);
+    CHECK_INT(instances(client_scripts(game.players[0].client)), 1);
+    local_game_close(&game);
 }

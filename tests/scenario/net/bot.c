@@ -139,7 +139,7 @@ void bot_play(Net *net, NetClient *client)
     if (!own.present) {
         return;
     }
-    if (net->quiet) {
+    if (net->is_ending) {
         const ClientInput still = {.yaw = own.yaw};
         client_set_input(client->client, &still);
         return;
@@ -185,7 +185,7 @@ void bot_play(Net *net, NetClient *client)
 bool bot_noise(Net *net, NetClient *client, uint8_t *out, size_t capacity, size_t *bytes)
 {
     Bot *bot = &client->bot;
-    if (net->quiet || bot->kind != BOT_HOSTILE || rng_below(&bot->rng, 6) != 0) {
+    if (net->is_ending || bot->kind != BOT_HOSTILE || rng_below(&bot->rng, 6) != 0) {
         return false;
     }
     ByteWriter writer = byte_writer(out, capacity);

@@ -59,7 +59,7 @@ static const char *const server_script =
     "Network.OnClientEvent('hello', function(player, n)\n"
     "  hits = hits + 1\n"
     "  local body = player.Character\n"
-    "  if body and World.Tick() < 480 then\n" // until the end is quiet
+    "  if body and World.Tick() < 480 then\n" // until the calm end
     "    body:SetAttribute('hellos', n)\n"
     "    body:SetAttribute('word', 'n' .. n)\n"
     "    body:SetAttribute('secret', n, {private = true})\n"
@@ -190,7 +190,7 @@ void net_step_world(Net *net)
     hash_u64(&net->hash, net->tick_hashes[net->world_ticks]);
     net->world_ticks += 1;
     net->next_tick_us = net->epoch_us + net->world_ticks * 1000000ull / net->whole->tick_rate;
-    truth_record(net);
+    positions_record(net);
     watch_stepped(net);
     restart_stepped(net);
     store_take(net);
@@ -258,7 +258,7 @@ static void link_up(Net *net, NetClient *client)
     client->connection = net->next_connection++;
     client->playing_us = 0;
     client->has_settled = false;
-    spy_open(&client->spy, net->whole->tick_rate);
+    frame_check_open(&client->frames, net->whole->tick_rate);
     watch_open(net, client);
     const Entry entry = {.type = ENTRY_CONNECT,
                          .flags = client->json ? ENTRY_JSON : 0,
@@ -327,7 +327,7 @@ static void take_outputs(Net *net, NetClient *client)
     size_t count;
     while (client->waiting_bytes + MESSAGE_BYTES_MAX + 4 <= NET_WAITING &&
            world_output(net->world, client->connection, &bytes, &count)) {
-        spy_sent(net, client, bytes, count);
+        frame_check_sent(net, client, bytes, count);
         const uint32_t length = (uint32_t)count;
         memcpy(client->waiting + client->waiting_bytes, &length, 4);
         memcpy(client->waiting + client->waiting_bytes + 4, bytes, count);
@@ -362,7 +362,7 @@ static void update_client(Net *net, NetClient *client)
         return;
     }
     bot_play(net, client);
-    kept_update(net, client);
+    rune_caches_update(net, client);
     client_update(client->client, (double)net->now_us / 1000);
     watch_updated(net, client);
     const uint8_t *bytes;
@@ -380,7 +380,7 @@ static void update_client(Net *net, NetClient *client)
     if (client_state(client->client) == CLIENT_PLAYING && client->playing_us == 0) {
         client->playing_us = net->now_us;
     }
-    if (client->bot.kind == BOT_CHURN && !net->quiet && client->playing_us != 0 &&
+    if (client->bot.kind == BOT_CHURN && !net->is_ending && client->playing_us != 0 &&
         rng_below(&client->bot.rng, net->scenario->reloads ? 150 : 400) == 0) {
         if (rng_below(&client->bot.rng, 2) == 0) {
             const MessageLeave leave = {0};
@@ -412,7 +412,7 @@ static void move_client(Net *net, NetClient *client)
     take_outputs(net, client);
     send_waiting(net, client);
     while (stream_receive(client->down, net->now_us, &bytes, &count)) {
-        spy_delivered(&client->spy);
+        frame_check_delivered(&client->frames);
         if (client->client != NULL) {
             client_receive(client->client, (double)net->now_us / 1000, bytes, count);
         } else {
@@ -573,7 +573,7 @@ static void open_clients(Net *net, uint64_t seed)
             make_client(net, client);
         }
         if (scenario->reloads) {
-            kept_open(net, client);
+            rune_caches_open(net, client);
         }
     }
 }
@@ -699,7 +699,7 @@ static void play(Net *net)
     for (net->now_us = 0; net->now_us < end_us + QUIET_US && !net->result.failed;
          net->now_us += STEP_US) {
         if (net->now_us == end_us) {
-            quiet_begin(net);
+            final_check_begin(net);
         }
         store_answer(net);
         reload_step(net, end_us);
@@ -718,7 +718,7 @@ static void play(Net *net)
         }
         if (net->now_us % 1000000 == 999000) {
             for (uint32_t i = 0; i < net->client_count; i++) {
-                truth_check(net, &net->clients[i]);
+                positions_check(net, &net->clients[i]);
                 hash_client(net, &net->clients[i]);
             }
             restart_note(net);
@@ -733,9 +733,9 @@ static void play(Net *net)
         }
     }
     if (!net->result.failed) {
-        quiet_check(net);
+        final_check_compare(net);
         reload_check(net, true);
-        kept_check(net);
+        rune_caches_check(net);
     }
     sum_up(net);
 }
@@ -750,7 +750,7 @@ static void close_net(Net *net)
         stream_destroy(&net->heap, client->up);
         stream_destroy(&net->heap, client->down);
         heap_free(&net->heap, client->waiting);
-        kept_close(net, client);
+        rune_caches_close(net, client);
     }
     heap_thaw(&net->world_heap);
     world_destroy(&net->world_heap, net->world);
@@ -760,8 +760,8 @@ static void close_net(Net *net)
     place_unload(&net->heap, net->stripped);
     test_place_free(&net->heap, net->whole_bytes);
     test_place_free(&net->heap, net->stripped_bytes);
-    void *const blocks[] = {net->clients,     net->truth,  net->journal,
-                            net->tick_hashes, net->errors, net->kept};
+    void *const blocks[] = {net->clients,     net->positions, net->journal,
+                            net->tick_hashes, net->errors,    net->kept};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         heap_free(&net->heap, blocks[i]);
     }
@@ -785,7 +785,7 @@ NetResult net_run(const NetScenario *scenario, uint64_t seed, bool verbose)
                 .hash = HASH64_INIT};
     load_places(&net);
     configure(&net, seed);
-    net.truth = take(&net, sizeof *net.truth);
+    net.positions = take(&net, sizeof *net.positions);
     net.store = take(&net, sizeof *net.store);
     net.store->epoch = 1;
     const MemoryStoreConfig data = memory_store_config_default();

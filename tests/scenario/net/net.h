@@ -82,7 +82,7 @@ typedef struct NetScenario {
     bool restart;          // the world is killed and comes back from what was stored
     bool clean;            // every link is clean: p99 of the position error is checked
     bool alone;            // prediction must be exact: there is nobody to push
-    bool narrow;           // what is shown may be old: no bound holds before the quiet
+    bool has_slow_links;   // what is shown may be old: no bound holds before the calm end
     uint32_t view_radius;  // 0: the place's own
     uint32_t budget_bytes; // of a frame; 0: the usual
     uint32_t json_count;   // further connections that speak JSON

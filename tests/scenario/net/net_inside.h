@@ -1,7 +1,7 @@
-// Internal header of the harness: net.c runs time, spy.c checks frames, truth.c compares what
-// clients show with the truth, watch.c checks the messages, quiet.c the end state, store.c stores
-// what the world saves, restart.c kills the world, reload.c changes its scripts, kept.c is the
-// cache of a client, json.c is a JSON client, bot.c plays.
+// Internal header of the harness: net.c runs time, frame_check.c checks frames, positions.c
+// compares what clients show with the truth, watch.c checks the messages, final_check.c the end
+// state, store.c stores what the world saves, restart.c kills the world, reload.c changes its
+// scripts, rune_caches.c is the cache of a client, json.c is a JSON client, bot.c plays.
 #pragma once
 
 #include "core/base/check.h"
@@ -10,33 +10,34 @@
 #include "tests/scenario/net/net.h"
 #include "tests/support/test_place.h"
 
-#define TRUTH_TICKS    128
+#define POSITION_TICKS 128
 #define NET_ENTITY_MAX 1024
 #define DELIVERED_MAX  64
 #define FRAME_MEMORY   2048 // messages of one connection that may be on their way
 #define NET_WAITING    (192u << 10)
 
 // --- what was true on the server ----------------------------------------------------------------
-typedef struct TruthEntry {
+typedef struct PositionEntry {
     uint64_t net_id;
     Vec3 position;
     float health;
     bool jumped; // a teleport: nobody was between this tick and the one before
     bool pushed; // somebody stands in the way: nobody can predict that
-} TruthEntry;
+} PositionEntry;
 
-typedef struct Truth {
-    uint64_t ticks[TRUTH_TICKS];
-    TruthEntry entries[TRUTH_TICKS][NET_ENTITY_MAX + 1]; // by slot
-} Truth;
+typedef struct Positions {
+    uint64_t ticks[POSITION_TICKS];
+    PositionEntry entries[POSITION_TICKS][NET_ENTITY_MAX + 1]; // by slot
+} Positions;
 
-void truth_record(Net *net);
-const TruthEntry *truth_at(const Net *net, uint64_t tick, uint64_t net_id); // NULL: not known
+void positions_record(Net *net);
+const PositionEntry *positions_at(const Net *net, uint64_t tick,
+                                  uint64_t net_id); // NULL: not known
 // Once a second, for each client that plays.
-void truth_check(Net *net, NetClient *client);
+void positions_check(Net *net, NetClient *client);
 
 // --- what leaves the world ----------------------------------------------------------------------
-typedef struct Spy {
+typedef struct FrameCheck {
     Merge merge;
     bool live;
     uint32_t session;
@@ -50,12 +51,12 @@ typedef struct Spy {
     uint64_t postponed_seen;
     uint32_t behind[NET_SLOTS_MAX];  // frames since a slot was up to date
     uint64_t entered[NET_SLOTS_MAX]; // tick of the frame
-} Spy;
-void spy_open(Spy *spy, uint32_t tick_rate);
-void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes);
-void spy_delivered(Spy *spy);
+} FrameCheck;
+void frame_check_open(FrameCheck *frames, uint32_t tick_rate);
+void frame_check_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes);
+void frame_check_delivered(FrameCheck *frames);
 // The last frame that has arrived of a tick not after this one, and the first after it; 0: none.
-void spy_around(const Spy *spy, uint64_t tick, uint64_t *before, uint64_t *after);
+void frame_check_around(const FrameCheck *frames, uint64_t tick, uint64_t *before, uint64_t *after);
 
 // --- what is stored -----------------------------------------------------------------------------
 #define STORE_ROWS  4096
@@ -153,10 +154,10 @@ void watch_stepped(Net *net);
 void watch_taken(Net *net, const NetClient *client); // the frames of a step
 void watch_end(Net *net, const NetClient *client);
 
-// --- the quiet end ------------------------------------------------------------------------------
+// --- the calm end -------------------------------------------------------------------------------
 #define QUIET_US 3000000
-void quiet_begin(Net *net);
-void quiet_check(Net *net);
+void final_check_begin(Net *net);
+void final_check_compare(Net *net);
 
 // --- a restart ----------------------------------------------------------------------------------
 #define KEPT_STRUCTURES NET_ENTITY_MAX
@@ -231,12 +232,12 @@ typedef struct NetKept NetKept;
 
 struct NetClient {
     Net *net;
-    NetKept *kept; // its cache of runes (kept.c), or NULL
+    NetKept *kept; // its cache of runes (rune_caches.c), or NULL
     LogSink script_log;
     uint32_t started_version, still_count; // of Hud; of Still
     uint32_t light;                        // that Lamp printed last
     uint32_t index;
-    const LinkProfile *profile; // as drawn, until the end is quiet
+    const LinkProfile *profile; // as drawn, until the calm end
     const LinkProfile *drawn;
     Rng rng; // of the link
     Bot bot;
@@ -252,7 +253,7 @@ struct NetClient {
     bool has_settled;
     uint8_t *waiting; // messages of the world that the link has no room for yet: u32 length, bytes
     size_t waiting_bytes;
-    Spy spy;
+    FrameCheck frames;
     Watch watch;
     PendingCommand pending[16];
     uint32_t pending_count;
@@ -288,7 +289,7 @@ struct Net {
     uint64_t next_connection;
     NetClient *clients;
     uint32_t client_count;
-    Truth *truth;
+    Positions *positions;
     Store *store;
     uint8_t *journal;
     size_t journal_bytes, journal_max;
@@ -297,7 +298,7 @@ struct Net {
     float *errors;
     uint32_t error_count;
     uint64_t restart_us;
-    bool quiet;
+    bool is_ending;
     Happened happened[HAPPENED_MAX];
     uint32_t happened_count;
     uint64_t geometry_count, geometry_us; // when terrain or structures last changed
@@ -319,11 +320,12 @@ void reload_told(Net *net, const Command *command);
 void reload_log(void *client, const LogEvent *event);
 void reload_check(Net *net, bool is_end);
 
-// --- kept.c -------------------------------------------------------------------------------------
-void kept_open(Net *net, NetClient *client);
-void kept_close(Net *net, NetClient *client);
-void kept_update(Net *net, NetClient *client); // before each update of its client
-void kept_check(Net *net);
+// --- rune_caches.c
+// -------------------------------------------------------------------------------------
+void rune_caches_open(Net *net, NetClient *client);
+void rune_caches_close(Net *net, NetClient *client);
+void rune_caches_update(Net *net, NetClient *client); // before each update of its client
+void rune_caches_check(Net *net);
 
 void net_fail(Net *net, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Status net_enter(Net *net, const Entry *entry);

@@ -186,7 +186,7 @@ static void check_standing(Net *net, const NetClient *client)
     }
     Sim *sim = world_sim(net->world);
     const Entity *entity = sim_entity(sim, sim_find(sim, body));
-    const TruthEntry *before = truth_at(net, world_tick(net) - 1, body);
+    const PositionEntry *before = positions_at(net, world_tick(net) - 1, body);
     if (entity == NULL || !entity->character.grounded || before == NULL || before->pushed) {
         return;
     }
@@ -203,8 +203,8 @@ static void check_standing(Net *net, const NetClient *client)
 static bool is_trouble(const Net *net, uint64_t body)
 {
     const uint64_t now = world_tick(net);
-    const TruthEntry *entry = truth_at(net, now, body);
-    const TruthEntry *before = truth_at(net, now - 1, body);
+    const PositionEntry *entry = positions_at(net, now, body);
+    const PositionEntry *before = positions_at(net, now - 1, body);
     return entry == NULL || before == NULL || entry->pushed || entry->jumped ||
            entry->health != before->health || entry->health <= 0;
 }
@@ -469,7 +469,7 @@ void watch_killed(Net *net, NetClient *client)
     }
     const uint64_t now = world_tick(net);
     for (uint64_t tick = now - WATCH_PAST + 1; tick <= now; tick++) {
-        const TruthEntry *entry = truth_at(net, tick, body);
+        const PositionEntry *entry = positions_at(net, tick, body);
         if (entry == NULL || entry->health <= 0 || entry->jumped) {
             watch->past_count = 0;
             return;
@@ -512,7 +512,7 @@ void watch_welcomed(Net *net, NetClient *client)
                  client->index, (unsigned long long)player, (unsigned long long)body,
                  (unsigned long long)watch->player, (unsigned long long)watch->entity);
     }
-    const TruthEntry *before = truth_at(net, world_tick(net) - 1, body);
+    const PositionEntry *before = positions_at(net, world_tick(net) - 1, body);
     if (watch->player != 0 && entity != NULL && before != NULL && before->health > 0 &&
         vec3_length(vec3_sub(before->position, entity->position)) > RESUME_STEP_M) {
         net_fail(net, "client %u was moved when it came back", client->index);
@@ -552,7 +552,7 @@ void watch_end(Net *net, const NetClient *client)
                  stats.clock.delay_ms);
     }
     const uint64_t newest =
-        client->spy.delivered[(client->spy.delivered_count - 1) % DELIVERED_MAX];
+        client->frames.delivered[(client->frames.delivered_count - 1) % DELIVERED_MAX];
     if (client->drawn == &link_clean && client_view_time(client->client) > (double)newest) {
         net_fail(net, "client %u on a clean link shows tick %.1f and knows of %llu", client->index,
                  client_view_time(client->client), (unsigned long long)newest);
@@ -561,9 +561,9 @@ void watch_end(Net *net, const NetClient *client)
         net_fail(net, "client %u on a clean link is %.1f ticks ahead", client->index,
                  stats.clock.lead_ticks);
     }
-    if (stats.events - watch->events_before != client->spy.events_delivered) {
+    if (stats.events - watch->events_before != client->frames.events_delivered) {
         net_fail(net, "client %u took %llu events of %llu", client->index,
                  (unsigned long long)(stats.events - watch->events_before),
-                 (unsigned long long)client->spy.events_delivered);
+                 (unsigned long long)client->frames.events_delivered);
     }
 }

@@ -34,7 +34,7 @@ import { Screen } from './screen/screen.tsx';
 import { placeAbove } from './screen/widgets.tsx';
 import { change, openSettings, settings } from './settings.ts';
 import { ShownTrees } from './shown.ts';
-import { Standing } from './standing.ts';
+import { AccountRights } from './account_rights.ts';
 import { TYPE_STRUCTURE } from './shapes.ts';
 import { Sounds } from './sound.ts';
 import type { BodySounds } from './sound_bodies.ts';
@@ -89,7 +89,7 @@ export class PlayPage {
     private readonly faults = new FaultList(element('faults', HTMLOListElement));
     private diagnostics: Promise<DiagnosticList> | null = null; // once scripts were checked
     private overlay: LoadedOverlay | null = null; // once it was asked for
-    private readonly standing = new Standing();
+    private readonly rights = new AccountRights();
     private readonly controls = new Controls(this.canvas);
     private readonly budget = new Budget();
     private readonly assets = new Assets((name, message) => this.faults.add(
@@ -118,7 +118,7 @@ export class PlayPage {
     private readonly screen = new Screen(element('screen', HTMLDivElement), {
         people: this.people,
         chat: this.chat,
-        standing: this.standing,
+        rights: this.rights,
         shown: this.shown,
         files: { assets: this.assets, budget: this.budget },
         sounds: this.sounds,
@@ -346,8 +346,8 @@ export class PlayPage {
                 if (message.worldId !== '') { // else in the Studio, which gives the list itself
                     void this.assets.open(message.placeId);
                 }
-                this.standing.room = message.code;
-                this.standing.world = message.worldId;
+                this.rights.room = message.code;
+                this.rights.world = message.worldId;
                 tellStudio({ kind: 'room', world: message.worldId });
                 if (this.overlay !== null) {
                     this.overlay.more.world = message.worldId;
@@ -466,7 +466,7 @@ export class PlayPage {
         setTimeout(() => this.people.sweep(), ROSTER_MS);
         void this.chat.ask(this.gate.placeId());
         if (this.gate.hasAccounts) {
-            void this.standing.load();
+            void this.rights.load();
         }
     }
 
@@ -710,9 +710,9 @@ export class PlayPage {
             this.overlay ??= {
                 table: new Table(element('overlay', HTMLTableElement)),
                 more: new More(element('overlay-more', HTMLDivElement), () =>
-                    this.gate.hasAccounts ? this.standing.canSeeScripts : isDevelopment()),
+                    this.gate.hasAccounts ? this.rights.canSeeScripts : isDevelopment()),
             };
-            this.overlay.more.world = this.standing.world;
+            this.overlay.more.world = this.rights.world;
         }
         const visible = this.overlay.table.toggle();
         this.overlay.more.show(visible);

@@ -161,7 +161,7 @@ const english = {
     },
     invite: {
         title: 'Invite somebody',
-        hint: 'A link that makes one account, once. Whoever has it can use it.',
+        hint: 'A link that makes one account, once. Anybody who has the link can use it.',
         role: 'Role of the new account',
         roles,
         days: 'Good for how many days?',

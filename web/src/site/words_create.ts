@@ -153,7 +153,7 @@ const english = {
     account: 'Account',
     role: 'Role',
     give: 'Give it away',
-    giveHint: 'Whoever you give it to has to accept it. You stay an editor.',
+    giveHint: 'The new owner has to accept it. You stay an editor.',
     giveTo: 'To the account',
     giveNow: 'Offer it',
     offered: (name: string) => `It is offered to ${name}.`,

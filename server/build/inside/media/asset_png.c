@@ -1,6 +1,7 @@
 // PNG: the chunks are walked first (order, lengths, end, what unpacks by itself), then libpng
 // decodes all of it. Chunks that carry text or profiles are never handed to libpng; how far they
 // unpack is measured here, because browsers will unpack them.
+#include "core/base/byte_values.h"
 #include "server/build/inside/media/asset.h"
 
 #include "core/base/check.h"
@@ -15,11 +16,6 @@
 #define CHUNK_BYTES        12         // length, kind, CRC
 #define EXTRA_UNPACKED_MAX (4u << 20) // of one zTXt, iTXt or iCCP
 #define CHUNKS_MAX         100000
-
-static uint32_t big_u32(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
 
 // --- chunks -------------------------------------------------------------------------------------
 
@@ -95,10 +91,10 @@ static Status walk_chunk(const AssetJob *job, size_t *at, char kind[5], AssetInf
 {
     const size_t left = job->bytes - *at;
     const uint8_t *chunk = job->data + *at;
-    if (left < CHUNK_BYTES || big_u32(chunk) > left - CHUNK_BYTES) {
+    if (left < CHUNK_BYTES || bytes_big_u32(chunk) > left - CHUNK_BYTES) {
         return asset_refuse(job, RULE_TRUNCATED, "the PNG ends inside a chunk");
     }
-    const uint32_t length = big_u32(chunk);
+    const uint32_t length = bytes_big_u32(chunk);
     for (int i = 0; i < 4; i++) {
         if (!is_letter(chunk[4 + i])) {
             return asset_refuse(job, RULE_CONTENT, "the PNG has a chunk without a name");
@@ -107,7 +103,7 @@ static Status walk_chunk(const AssetJob *job, size_t *at, char kind[5], AssetInf
     }
     kind[4] = '\0';
     if (crc32_z(crc32_z(0, NULL, 0), chunk + 4, (size_t)length + 4) !=
-        big_u32(chunk + 8 + length)) {
+        bytes_big_u32(chunk + 8 + length)) {
         return asset_refuse(job, RULE_CHECKSUM, "its chunk %s is damaged", kind);
     }
     info->has_place_data = info->has_place_data || strcmp(kind, "eXIf") == 0;
@@ -119,12 +115,12 @@ static Status check_head(const AssetJob *job, AssetInfo *info)
 {
     const uint8_t *head = job->data + SIGNATURE_BYTES;
     if (job->bytes < SIGNATURE_BYTES + CHUNK_BYTES + 13 ||
-        png_sig_cmp((png_const_bytep)job->data, 0, SIGNATURE_BYTES) != 0 || big_u32(head) != 13 ||
-        memcmp(head + 4, "IHDR", 4) != 0) {
+        png_sig_cmp((png_const_bytep)job->data, 0, SIGNATURE_BYTES) != 0 ||
+        bytes_big_u32(head) != 13 || memcmp(head + 4, "IHDR", 4) != 0) {
         return asset_refuse(job, RULE_CONTENT, "is no PNG");
     }
-    info->width = big_u32(head + 8);
-    info->height = big_u32(head + 12);
+    info->width = bytes_big_u32(head + 8);
+    info->height = bytes_big_u32(head + 12);
     return asset_check_size(job, info->width, info->height);
 }
 

@@ -15,7 +15,7 @@ import type { People, Person } from '../people.ts';
 import {
     DEFAULTS, DEFAULT_KEYS, bindKey, change, keyName, keyOf, settings, type Bound, type KeyAction,
 } from '../settings.ts';
-import type { Standing } from '../standing.ts';
+import type { AccountRights } from '../account_rights.ts';
 
 const LANGUAGE_NAMES = Object.fromEntries(Object.entries(LANGUAGES).map(([code, { name }]) =>
     [code, name])) as Record<Language, string>;
@@ -166,8 +166,8 @@ function cutBytes(text: string, most: number): string {
 }
 
 // The one question before somebody is removed.
-function KickForm({ person, chat, standing, onDone }: {
-    person: Person; chat: Chat; standing: Standing; onDone: () => void;
+function KickForm({ person, chat, rights, onDone }: {
+    person: Person; chat: Chat; rights: AccountRights; onDone: () => void;
 }): JSX.Element {
     const say = words.people;
     const reason = useSignal('');
@@ -181,7 +181,7 @@ function KickForm({ person, chat, standing, onDone }: {
             </div>
             <p class="note">{say.kickNote(person.name)}</p>
             <Button onClick={() => {
-                void standing.kick(person, cutBytes(reason.value.trim(), KICK_REASON_MAX))
+                void rights.kick(person, cutBytes(reason.value.trim(), KICK_REASON_MAX))
                     .then((failure) => chat.note(failure ?? say.kickDone(person.name)));
                 onDone();
             }}>{say.kick}</Button>
@@ -191,23 +191,23 @@ function KickForm({ person, chat, standing, onDone }: {
 }
 
 // What an account may do about somebody, where there are accounts.
-function AccountButtons({ person, chat, standing, onKick }: {
-    person: Person; chat: Chat; standing: Standing; onKick: () => void;
+function AccountButtons({ person, chat, rights, onKick }: {
+    person: Person; chat: Chat; rights: AccountRights; onKick: () => void;
 }): JSX.Element {
     const say = words.people;
-    const blocked = standing.isBlocked(person);
+    const blocked = rights.isBlocked(person);
     const act = (done: Promise<string | null>, text: string): void =>
         void done.then((failure) => chat.note(failure ?? text));
     return (
         <>
-            {standing.canBlock.value && (
+            {rights.canBlock.value && (
                 <Button quiet label={`${blocked ? say.unblock : say.block} ${person.name}`}
-                    onClick={() => act(standing.block(person, !blocked),
+                    onClick={() => act(rights.block(person, !blocked),
                         blocked ? say.unblocked(person.name) : say.blocked(person.name))}>
                     {blocked ? say.unblock : say.block}
                 </Button>
             )}
-            {standing.canKick.value && (
+            {rights.canKick.value && (
                 <Button quiet label={say.kickLabel(person.name)} onClick={onKick}>{say.kick}</Button>
             )}
         </>
@@ -245,8 +245,8 @@ function InvitePage({ room, onBack }: { room: string; onBack: () => void }): JSX
     );
 }
 
-function PlayersPage({ people, chat, standing, onBack }: {
-    people: People; chat: Chat; standing: Standing; onBack: () => void;
+function PlayersPage({ people, chat, rights, onBack }: {
+    people: People; chat: Chat; rights: AccountRights; onBack: () => void;
 }): JSX.Element {
     const reported = useSignal<Person | null>(null);
     const kicked = useSignal<Person | null>(null);
@@ -261,7 +261,7 @@ function PlayersPage({ people, chat, standing, onBack }: {
     }
     if (kicked.value !== null) {
         return (
-            <KickForm person={kicked.value} chat={chat} standing={standing}
+            <KickForm person={kicked.value} chat={chat} rights={rights}
                 onDone={() => { kicked.value = null; }} />
         );
     }
@@ -283,7 +283,7 @@ function PlayersPage({ people, chat, standing, onBack }: {
                                 onClick={() => { reported.value = person; }}>
                                 {words.people.report}
                             </Button>
-                            <AccountButtons person={person} chat={chat} standing={standing}
+                            <AccountButtons person={person} chat={chat} rights={rights}
                                 onKick={() => { kicked.value = person; }} />
                         </li>
                     );
@@ -294,8 +294,8 @@ function PlayersPage({ people, chat, standing, onBack }: {
     );
 }
 
-export function Menu({ page, place, people, chat, standing, actions }: {
-    page: MenuPage; place: Place | null; people: People; chat: Chat; standing: Standing;
+export function Menu({ page, place, people, chat, rights, actions }: {
+    page: MenuPage; place: Place | null; people: People; chat: Chat; rights: AccountRights;
     actions: MenuActions;
 }): JSX.Element | null {
     const back = (): void => actions.open('menu');
@@ -306,10 +306,10 @@ export function Menu({ page, place, people, chat, standing, actions }: {
             return <SettingsPage actions={place?.actions ?? []} onBack={back} />;
         case 'players':
             return (
-                <PlayersPage people={people} chat={chat} standing={standing} onBack={back} />
+                <PlayersPage people={people} chat={chat} rights={rights} onBack={back} />
             );
         case 'invite':
-            return <InvitePage room={standing.room} onBack={back} />;
+            return <InvitePage room={rights.room} onBack={back} />;
         case 'menu':
             return (
                 <Dialog title={words.menu.title} onClose={() => actions.open('closed')}>
@@ -319,7 +319,7 @@ export function Menu({ page, place, people, chat, standing, actions }: {
                         {words.menu.settings}
                     </Button>
                     <Button quiet onClick={() => actions.open('players')}>{words.menu.players}</Button>
-                    {standing.room !== '' && (
+                    {rights.room !== '' && (
                         <Button quiet onClick={() => actions.open('invite')}>
                             {words.menu.invite}
                         </Button>

@@ -12,7 +12,7 @@ import type { People } from '../people.ts';
 import type { ShownTrees } from '../shown.ts';
 import type { BuildMode } from '../build_mode.ts';
 import type { Sounds } from '../sound.ts';
-import type { Standing } from '../standing.ts';
+import type { AccountRights } from '../account_rights.ts';
 import { Board } from './board.tsx';
 import type { BuildBar } from './build.tsx';
 import { Captions } from './captions.tsx';
@@ -36,7 +36,7 @@ export interface LoadedBuild {
 export interface ScreenParts {
     people: People;
     chat: Chat;
-    standing: Standing;
+    rights: AccountRights;
     shown: ShownTrees;
     files: Files;
     sounds: Sounds;
@@ -147,7 +147,7 @@ export class Screen {
                 {build !== null && <build.Bar mode={build.mode} onClose={parts.onBuild} />}
                 <ChatBox chat={parts.chat} onClose={parts.onCloseChat} />
                 {LoadedMenu !== null && <LoadedMenu page={this.menu.value} place={this.place.value}
-                    people={parts.people} chat={parts.chat} standing={parts.standing}
+                    people={parts.people} chat={parts.chat} rights={parts.rights}
                     actions={parts.actions} />}
             </>
         );

@@ -27,7 +27,7 @@ typedef struct Look {
 static float distance_to(const Look *look, uint64_t net_id, bool *known)
 {
     Sim *sim = world_sim(look->net->world);
-    const Entity *own = sim_entity(sim, sim_find(sim, look->client->spy.own));
+    const Entity *own = sim_entity(sim, sim_find(sim, look->client->frames.own));
     const Entity *other = sim_entity(sim, sim_find(sim, net_id));
     *known = own != NULL && other != NULL;
     if (!*known) {
@@ -42,7 +42,8 @@ static void look_begin(void *user, const SnapshotHeader *header)
     Look *look = user;
     look->tick = header->tick;
     look->timely = header->tick == sim_tick(world_sim(look->net->world));
-    look->client->spy.frame_ticks[look->client->spy.message_sent % FRAME_MEMORY] = header->tick;
+    look->client->frames.frame_ticks[look->client->frames.message_sent % FRAME_MEMORY] =
+        header->tick;
     watch_frame(look->net, look->client, header);
 }
 
@@ -74,16 +75,17 @@ static void look_enter(void *user, uint32_t slot, const MergeSlot *entity, const
 {
     (void)shape, (void)attributes, (void)attributes_bytes;
     Look *look = user;
-    look->client->spy.entered[slot] = look->tick;
+    look->client->frames.entered[slot] = look->tick;
     bool known;
     const float distance = distance_to(look, entity->net_id, &known);
     if (net_is_server_only(look->net, entity->net_id)) {
         net_fail(look->net, "client %u is told of %llu, which is for the server alone",
                  look->client->index, (unsigned long long)entity->net_id);
     }
-    // Who waits for room in a narrow frame is in the interest until it is a tenth further out.
-    const float radius = look->net->whole->view_radius * (look->net->scenario->narrow ? 1.1f : 1);
-    if (look->timely && known && entity->net_id != look->client->spy.own &&
+    // Who waits for room in a small frame is in the interest until it is a tenth further out.
+    const float radius =
+        look->net->whole->view_radius * (look->net->scenario->has_slow_links ? 1.1f : 1);
+    if (look->timely && known && entity->net_id != look->client->frames.own &&
         distance > radius + 0.01f) {
         net_fail(look->net,
                  "client %u is told of %llu (kind %d), %.1f m away, outside its interest",
@@ -114,7 +116,7 @@ static void look_update(void *user, uint32_t slot, const MergeSlot *entity, cons
     // Two that run away from each other are noticed up to four frames later.
     const float speed = entity->kind == NET_PROJECTILE ? 150.0f : 20.0f;
     const float slack = 1 + speed * 4 / (float)look->net->whole->snapshot_rate;
-    if (look->timely && known && entity->net_id != look->client->spy.own &&
+    if (look->timely && known && entity->net_id != look->client->frames.own &&
         distance > look->net->whole->view_radius * 1.1f + slack) {
         net_fail(look->net, "client %u is still told of %llu (kind %d), %.1f m away",
                  look->client->index, (unsigned long long)entity->net_id, (int)entity->kind,
@@ -122,10 +124,10 @@ static void look_update(void *user, uint32_t slot, const MergeSlot *entity, cons
     }
 }
 
-static bool spy_knows(const Spy *spy, uint64_t net_id)
+static bool frame_check_knows(const FrameCheck *frames, uint64_t net_id)
 {
     for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
-        if (spy->merge.slots[slot].net_id == net_id) {
+        if (frames->merge.slots[slot].net_id == net_id) {
             return true;
         }
     }
@@ -155,8 +157,9 @@ static void check_happened(Look *look, const MessageRow *row, uint64_t tick, Sim
 static void check_named(Look *look, const MessageRow *row, uint64_t net_id)
 {
     Sim *sim = world_sim(look->net->world);
-    if (net_id == 0 || net_id == look->client->spy.own || spy_knows(&look->client->spy, net_id) ||
-        handle_is_none(sim_find(sim, net_id)) || !look->timely) {
+    if (net_id == 0 || net_id == look->client->frames.own ||
+        frame_check_knows(&look->client->frames, net_id) || handle_is_none(sim_find(sim, net_id)) ||
+        !look->timely) {
         return; // what is gone, and anchored parts, need no record
     }
     net_fail(look->net, "client %u hears %s of %llu before it knows it", look->client->index,
@@ -180,7 +183,7 @@ static void look_event(void *user, uint64_t tick, const uint8_t *bytes, size_t c
     }
     // Versions of chunks and of cells are for the client itself.
     look->event_bytes += count + EVENT_EXTRA_BYTES;
-    look->client->spy.frame_events[look->client->spy.message_sent % FRAME_MEMORY] +=
+    look->client->frames.frame_events[look->client->frames.message_sent % FRAME_MEMORY] +=
         message.number != MESSAGE_CHUNK_VERSIONS && message.number != MESSAGE_PATCH_VERSIONS &&
         message.number != MESSAGE_SCENE_FOLDED;
     const MessageRow *row = message_row(message.number);
@@ -218,12 +221,12 @@ static void look_event(void *user, uint64_t tick, const uint8_t *bytes, size_t c
 // The longer something waits, the sooner its turn comes.
 static void check_waiting(Look *look, uint32_t slot)
 {
-    Spy *spy = &look->client->spy;
-    spy->behind[slot] += 1;
-    if (spy->behind[slot] > BEHIND_FRAMES_MAX) {
+    FrameCheck *frames = &look->client->frames;
+    frames->behind[slot] += 1;
+    if (frames->behind[slot] > BEHIND_FRAMES_MAX) {
         net_fail(look->net, "client %u was not told of a change of %llu in %u frames",
-                 look->client->index, (unsigned long long)spy->merge.slots[slot].net_id,
-                 spy->behind[slot]);
+                 look->client->index, (unsigned long long)frames->merge.slots[slot].net_id,
+                 frames->behind[slot]);
     }
 }
 
@@ -264,14 +267,14 @@ static void look_end(void *user, const SnapshotHeader *header)
 {
     (void)header;
     Look *look = user;
-    Spy *spy = &look->client->spy;
+    FrameCheck *frames = &look->client->frames;
     const Replicator *replicator = world_replicator(look->net->world);
     if (!look->timely) {
         return;
     }
     uint32_t behind = 0;
     for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
-        const MergeSlot *entity = &spy->merge.slots[slot];
+        const MergeSlot *entity = &frames->merge.slots[slot];
         if (entity->net_id == 0) {
             continue;
         }
@@ -287,7 +290,7 @@ static void look_end(void *user, const SnapshotHeader *header)
             net_fail(look->net, "client %u has another state of %llu than was captured",
                      look->client->index, (unsigned long long)entity->net_id);
         }
-        spy->behind[slot] = 0;
+        frames->behind[slot] = 0;
         check_capture(look, entity);
     }
     if (look->built_count > 0) {
@@ -295,22 +298,22 @@ static void look_end(void *user, const SnapshotHeader *header)
                  (unsigned long long)look->built[0]);
     }
     const uint64_t postponed = replicator_stats(replicator).records_postponed;
-    if (behind > 0 && postponed == spy->postponed_seen) {
+    if (behind > 0 && postponed == frames->postponed_seen) {
         net_fail(look->net, "client %u was not told of %u changes, and not for the budget",
                  look->client->index, behind);
     }
-    spy->postponed_seen = postponed;
+    frames->postponed_seen = postponed;
 }
 
-void spy_open(Spy *spy, uint32_t tick_rate)
+void frame_check_open(FrameCheck *frames, uint32_t tick_rate)
 {
-    merge_reset(&spy->merge, tick_rate);
-    spy->live = true;
-    spy->own = 0;
-    spy->message_sent = spy->message_delivered = 0;
-    memset(spy->behind, 0, sizeof spy->behind);
-    spy->delivered_count = 0;
-    spy->events_delivered = 0;
+    merge_reset(&frames->merge, tick_rate);
+    frames->live = true;
+    frames->own = 0;
+    frames->message_sent = frames->message_delivered = 0;
+    memset(frames->behind, 0, sizeof frames->behind);
+    frames->delivered_count = 0;
+    frames->events_delivered = 0;
 }
 
 // Records keep to the budget, whatever events there are.
@@ -324,13 +327,13 @@ static void check_size(Net *net, const NetClient *client, size_t event_bytes, si
     }
 }
 
-void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
+void frame_check_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
 {
-    Spy *spy = &client->spy;
-    spy->frame_ticks[spy->message_sent % FRAME_MEMORY] = 0;
-    spy->frame_events[spy->message_sent % FRAME_MEMORY] = 0;
+    FrameCheck *frames = &client->frames;
+    frames->frame_ticks[frames->message_sent % FRAME_MEMORY] = 0;
+    frames->frame_events[frames->message_sent % FRAME_MEMORY] = 0;
     uint64_t player;
-    (void)world_player(net->world, client->connection, &player, &spy->own);
+    (void)world_player(net->world, client->connection, &player, &frames->own);
     if (!client->json && bytes > 0 && message[0] == MESSAGE_SNAPSHOT) {
         Look look = {.net = net, .client = client};
         const MergeSink sink = {.user = &look,
@@ -339,7 +342,7 @@ void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
                                 .update = look_update,
                                 .event = look_event,
                                 .end = look_end};
-        const Status status = merge_apply(&spy->merge, message, bytes, &sink);
+        const Status status = merge_apply(&frames->merge, message, bytes, &sink);
         if (status != STATUS_OK) {
             net_fail(net, "a frame for client %u cannot be merged: %s", client->index,
                      status_name(status));
@@ -351,26 +354,26 @@ void spy_sent(Net *net, NetClient *client, const uint8_t *message, size_t bytes)
         watch_sent(net, client, message, bytes);
     }
     net->result.bytes_down += bytes;
-    spy->message_sent += 1;
+    frames->message_sent += 1;
 }
 
-void spy_delivered(Spy *spy)
+void frame_check_delivered(FrameCheck *frames)
 {
-    const uint64_t tick = spy->frame_ticks[spy->message_delivered % FRAME_MEMORY];
-    spy->events_delivered += spy->frame_events[spy->message_delivered % FRAME_MEMORY];
+    const uint64_t tick = frames->frame_ticks[frames->message_delivered % FRAME_MEMORY];
+    frames->events_delivered += frames->frame_events[frames->message_delivered % FRAME_MEMORY];
     if (tick != 0) {
-        spy->delivered[spy->delivered_count++ % DELIVERED_MAX] = tick;
+        frames->delivered[frames->delivered_count++ % DELIVERED_MAX] = tick;
     }
-    spy->message_delivered += 1;
+    frames->message_delivered += 1;
 }
 
-void spy_around(const Spy *spy, uint64_t tick, uint64_t *before, uint64_t *after)
+void frame_check_around(const FrameCheck *frames, uint64_t tick, uint64_t *before, uint64_t *after)
 {
     *before = *after = 0;
     const uint32_t known =
-        spy->delivered_count < DELIVERED_MAX ? spy->delivered_count : DELIVERED_MAX;
+        frames->delivered_count < DELIVERED_MAX ? frames->delivered_count : DELIVERED_MAX;
     for (uint32_t i = 0; i < known; i++) {
-        const uint64_t at = spy->delivered[i];
+        const uint64_t at = frames->delivered[i];
         if (at <= tick && at > *before) {
             *before = at;
         }

@@ -28,7 +28,7 @@ struct NetKept {
     uint32_t version; // of the manifest whose runes are kept
 };
 
-void kept_open(Net *net, NetClient *client)
+void rune_caches_open(Net *net, NetClient *client)
 {
     if (client->index % 2 == 1) {
         client->kept = heap_alloc(&net->heap, sizeof *client->kept);
@@ -37,7 +37,7 @@ void kept_open(Net *net, NetClient *client)
     }
 }
 
-void kept_close(Net *net, NetClient *client)
+void rune_caches_close(Net *net, NetClient *client)
 {
     heap_free(&net->heap, client->kept);
     client->kept = NULL;
@@ -98,7 +98,7 @@ static void give(Net *net, NetClient *client, const KeptRune *rune)
     *(is_damaged ? &net->reload.kept_damaged : &net->reload.kept_given) += 1;
 }
 
-void kept_update(Net *net, NetClient *client)
+void rune_caches_update(Net *net, NetClient *client)
 {
     NetKept *kept = client->kept;
     if (kept == NULL) {
@@ -121,7 +121,7 @@ void kept_update(Net *net, NetClient *client)
     }
 }
 
-void kept_check(Net *net)
+void rune_caches_check(Net *net)
 {
     const NetReload *reload = &net->reload;
     if (net->verbose && reload->vm != NULL) {

@@ -15,46 +15,46 @@
 #define SPEED_M        40.0f // falling from the highest place there is
 #define CLEAN_P99_M    0.05f
 
-void truth_record(Net *net)
+void positions_record(Net *net)
 {
-    Truth *truth = net->truth;
+    Positions *positions = net->positions;
     Sim *sim = world_sim(net->world);
     const uint64_t tick = sim_tick(sim);
-    const uint32_t at = (uint32_t)(tick % TRUTH_TICKS);
-    const uint32_t before = (uint32_t)((tick + TRUTH_TICKS - 1) % TRUTH_TICKS);
-    truth->ticks[at] = tick;
+    const uint32_t at = (uint32_t)(tick % POSITION_TICKS);
+    const uint32_t before = (uint32_t)((tick + POSITION_TICKS - 1) % POSITION_TICKS);
+    positions->ticks[at] = tick;
     for (uint32_t slot = 0; slot <= NET_ENTITY_MAX; slot++) {
-        truth->entries[at][slot].net_id = 0;
+        positions->entries[at][slot].net_id = 0;
     }
     const uint32_t mask = ENTITY_MASK_CHARACTERS | ENTITY_MASK(ENTITY_PROJECTILE);
     for (Handle handle = sim_next(sim, HANDLE_NONE, mask); !handle_is_none(handle);
          handle = sim_next(sim, handle, mask)) {
         const Entity *entity = sim_entity(sim, handle);
-        const TruthEntry *last = &truth->entries[before][handle.index];
-        TruthEntry *entry = &truth->entries[at][handle.index];
-        *entry = (TruthEntry){.net_id = entity->net_id, .position = entity->position};
+        const PositionEntry *last = &positions->entries[before][handle.index];
+        PositionEntry *entry = &positions->entries[at][handle.index];
+        *entry = (PositionEntry){.net_id = entity->net_id, .position = entity->position};
         if (entity->type != ENTITY_PROJECTILE) {
             entry->health = entity->character.health;
             entry->pushed = !vec3_equal(entity->character.push, VEC3_ZERO);
         }
-        if (truth->ticks[before] + 1 == tick && last->net_id == entity->net_id &&
+        if (positions->ticks[before] + 1 == tick && last->net_id == entity->net_id &&
             entity->type != ENTITY_PROJECTILE) {
             entry->jumped = vec3_length(vec3_sub(entity->position, last->position)) > 0.5f;
         }
     }
 }
 
-const TruthEntry *truth_at(const Net *net, uint64_t tick, uint64_t net_id)
+const PositionEntry *positions_at(const Net *net, uint64_t tick, uint64_t net_id)
 {
-    const uint32_t at = (uint32_t)(tick % TRUTH_TICKS);
-    if (net->truth->ticks[at] != tick) {
+    const uint32_t at = (uint32_t)(tick % POSITION_TICKS);
+    if (net->positions->ticks[at] != tick) {
         return NULL;
     }
     const Handle handle = sim_find(world_sim(net->world), net_id);
     if (handle_is_none(handle)) {
         return NULL;
     }
-    const TruthEntry *entry = &net->truth->entries[at][handle.index];
+    const PositionEntry *entry = &net->positions->entries[at][handle.index];
     return entry->net_id == net_id ? entry : NULL;
 }
 
@@ -62,7 +62,7 @@ const TruthEntry *truth_at(const Net *net, uint64_t tick, uint64_t net_id)
 static bool is_broken(const Net *net, uint64_t from, uint64_t to, uint64_t net_id)
 {
     for (uint64_t tick = from; tick <= to; tick++) {
-        const TruthEntry *entry = truth_at(net, tick, net_id);
+        const PositionEntry *entry = positions_at(net, tick, net_id);
         if (entry == NULL || entry->jumped) {
             return true;
         }
@@ -84,23 +84,23 @@ static void check_entity(Net *net, NetClient *client, const ClientEntity *entity
     const uint64_t now = sim_tick(world_sim(net->world));
     const uint64_t rate = net->whole->tick_rate;
     const uint64_t interval = rate / net->whole->snapshot_rate;
-    if (low < interval * 4 || low + 1 > now || now - low + interval * 4 >= TRUTH_TICKS) {
+    if (low < interval * 4 || low + 1 > now || now - low + interval * 4 >= POSITION_TICKS) {
         return;
     }
     // For how long the client could get no news: between the frames around the shown moment, or
     // since the last one.
     uint64_t before, after;
-    spy_around(&client->spy, low, &before, &after);
+    frame_check_around(&client->frames, low, &before, &after);
     const uint64_t end = after != 0 ? after : low + 1;
     const uint64_t gap = before == 0 || end - before < interval ? interval : end - before;
     const uint64_t first = before == 0 ? low - interval : before;
-    if (before == 0 || gap > TRUTH_TICKS / 2 ||
+    if (before == 0 || gap > POSITION_TICKS / 2 ||
         is_broken(net, first > interval ? first - interval : first, end < now ? end : now,
                   entity->net_id)) {
         return;
     }
-    const Vec3 a = truth_at(net, low, entity->net_id)->position;
-    const Vec3 b = truth_at(net, low + 1, entity->net_id)->position;
+    const Vec3 a = positions_at(net, low, entity->net_id)->position;
+    const Vec3 b = positions_at(net, low + 1, entity->net_id)->position;
     const Vec3 truth = vec3_lerp(a, b, (float)(view - (double)low));
     const float error = vec3_length(vec3_sub(entity->pose.position, truth));
     const float d = (float)gap / (float)rate;
@@ -124,7 +124,7 @@ static void check_entity(Net *net, NetClient *client, const ClientEntity *entity
     }
 }
 
-void truth_check(Net *net, NetClient *client)
+void positions_check(Net *net, NetClient *client)
 {
     // A picture takes a moment to fill after the door was opened.
     if (client->client == NULL || client_state(client->client) != CLIENT_PLAYING ||
@@ -136,9 +136,9 @@ void truth_check(Net *net, NetClient *client)
          slot = client_next(client->client, slot)) {
         const ClientEntity entity = client_entity(client->client, slot);
         // Of what was before it came into view nothing is known.
-        const bool is_known = (double)client->spy.entered[slot] <= view;
-        if (net_kind_moves(entity.kind) && entity.net_id != client->spy.own && is_known &&
-            !net->scenario->narrow) {
+        const bool is_known = (double)client->frames.entered[slot] <= view;
+        if (net_kind_moves(entity.kind) && entity.net_id != client->frames.own && is_known &&
+            !net->scenario->has_slow_links) {
             check_entity(net, client, &entity, view);
         }
     }

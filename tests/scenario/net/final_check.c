@@ -1,4 +1,4 @@
-// The quiet end: bots stand still, links are calm, and clients that lost their connection come
+// The end of a run: bots stand still, links are calm, and clients that lost their connection come
 // back. After three seconds no difference is allowed any more: each client must have everything in
 // its sight exactly as the server has it, and nothing else.
 #include "core/world/world_inside.h"
@@ -15,9 +15,9 @@
 #define STANDING_M     0.03f // the curve's tolerance and the grid
 #define INSIDE_PART    0.97f // of the radius: surely in sight
 
-void quiet_begin(Net *net)
+void final_check_begin(Net *net)
 {
-    net->quiet = true;
+    net->is_ending = true;
     for (uint32_t i = 0; i < net->client_count; i++) {
         NetClient *client = &net->clients[i];
         client->profile = &link_clean;
@@ -40,9 +40,9 @@ void quiet_begin(Net *net)
 static bool has_rested(const Net *net, uint64_t net_id)
 {
     const uint64_t now = sim_tick(world_sim(net->world));
-    const TruthEntry *last = truth_at(net, now, net_id);
+    const PositionEntry *last = positions_at(net, now, net_id);
     for (uint64_t tick = now - RESTED_TICKS; last != NULL && tick <= now; tick++) {
-        const TruthEntry *entry = truth_at(net, tick, net_id);
+        const PositionEntry *entry = positions_at(net, tick, net_id);
         if (entry == NULL || entry->pushed || entry->health != last->health ||
             !vec3_equal(entry->position, last->position)) {
             return false;
@@ -102,7 +102,7 @@ static void check_mover(Net *net, const NetClient *client, uint32_t slot, const 
     }
     const Entity *puppet =
         sim_entity(client_sim(client->client), sim_find(client_sim(client->client), truth->net_id));
-    if (truth->net_id != client->spy.own && (puppet == NULL || puppet->type != truth->type)) {
+    if (truth->net_id != client->frames.own && (puppet == NULL || puppet->type != truth->type)) {
         net_fail(net, "client %u has no puppet for %llu", client->index,
                  (unsigned long long)truth->net_id);
     }
@@ -142,7 +142,7 @@ static void check_known(Net *net, const NetClient *client, Vec3 eye)
         const float distance = vec3_length(vec3_sub(entity->position, eye)) - reach_of(entity);
         const uint32_t slot = slot_of(client, entity->net_id);
         if (net_is_server_only(net, entity->net_id)) {
-            continue; // spy.c checks that no client gets it
+            continue; // frame_check.c checks that no client gets it
         }
         if (slot == UINT32_MAX && is_scene_part(sim, entity->net_id)) {
             if (distance < net->whole->view_radius * INSIDE_PART && !entity->removing) {
@@ -188,7 +188,7 @@ static void check_unknown(Net *net, const NetClient *client, Vec3 eye)
     for (Handle handle = sim_next(known, HANDLE_NONE, ENTITY_MASK_ALL); !handle_is_none(handle);
          handle = sim_next(known, handle, ENTITY_MASK_ALL)) {
         const uint64_t net_id = sim_entity(known, handle)->net_id;
-        if (slot_of(client, net_id) == UINT32_MAX && net_id != client->spy.own &&
+        if (slot_of(client, net_id) == UINT32_MAX && net_id != client->frames.own &&
             !is_scene_part(known, net_id) && sim_entity(known, handle)->type != ENTITY_PROJECTILE) {
             net_fail(net, "client %u has %llu in its sim and was not told of it", client->index,
                      (unsigned long long)net_id);
@@ -238,7 +238,7 @@ static void check_own(Net *net, const NetClient *client, const Entity *body)
     const uint64_t now = sim_tick(world_sim(net->world));
     bool was_pushed = false;
     for (uint64_t tick = now - UNPUSHED_TICKS; tick <= now; tick++) {
-        const TruthEntry *truth = truth_at(net, tick, body->net_id);
+        const PositionEntry *truth = positions_at(net, tick, body->net_id);
         const WatchOwn *predicted = &client->watch.own[tick % WATCH_OWN];
         was_pushed = was_pushed || truth == NULL || truth->pushed || truth->health <= 0;
         // Of a push one learns a round trip later, and has predicted some ticks by then.
@@ -362,7 +362,7 @@ static void check_all_attributes(Net *net, const NetClient *client, Vec3 eye)
 static void check_client(Net *net, const NetClient *client)
 {
     if (client_state(client->client) != CLIENT_PLAYING || client->playing_us == 0) {
-        net_fail(net, "client %u does not play after the quiet: %s", client->index,
+        net_fail(net, "client %u does not play after the calm end: %s", client->index,
                  client_closed_reason(client->client));
         return;
     }
@@ -376,7 +376,7 @@ static void check_client(Net *net, const NetClient *client)
     }
     const Entity *body = sim_entity(sim, sim_find(sim, own));
     if (body == NULL) {
-        net_fail(net, "client %u has no body after the quiet", client->index);
+        net_fail(net, "client %u has no body after the calm end", client->index);
         return;
     }
     check_own(net, client, body);
@@ -388,7 +388,7 @@ static void check_client(Net *net, const NetClient *client)
     watch_end(net, client);
 }
 
-void quiet_check(Net *net)
+void final_check_compare(Net *net)
 {
     for (uint32_t i = 0; i < net->client_count && !net->result.failed; i++) {
         // What hostile ones have done to their own sessions is theirs to bear.

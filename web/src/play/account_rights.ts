@@ -34,7 +34,7 @@ async function read(path: string): Promise<Record<string, unknown> | null> {
     return answer?.ok === true ? await answer.json() as Record<string, unknown> : null;
 }
 
-export class Standing {
+export class AccountRights {
     readonly canBlock = signal(false);
     readonly canKick = signal(false);
     canSeeScripts = false; // what the world's scripts cost, and their faults
