@@ -117,7 +117,7 @@ typedef struct StubProcess {
 typedef struct SimHost {
     Hosts *hosts;
     uint32_t number;
-    uint64_t life;
+    uint64_t life, began_us;
     Host *host; // NULL: it is dead
     Store *store;
     uint64_t stalled_until_us, dead_until_us, disk_full_until_us, commit_us, store_late_until_us;

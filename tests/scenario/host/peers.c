@@ -264,10 +264,30 @@ void peers_calm(Hosts *hosts)
     }
 }
 
+#define RENEW_US 3000000ull
+
+// However many worlds a host runs, it writes one row every 3 s.
+static void check_renewals(Hosts *hosts)
+{
+    for (uint32_t i = 0; hosts->has_postgres && i < hosts->host_count; i++) {
+        const SimHost *host = &hosts->hosts[i];
+        if (host->host == NULL) {
+            continue;
+        }
+        const HostCounts *counts = host_counts(host->host);
+        const uint64_t most = (hosts->now_us - host->began_us) / RENEW_US + 2;
+        if (counts->renewals > most + counts->renewals_failed) {
+            hosts_fail(hosts, "host %u has renewed its row %llu times, and should at most %llu", i,
+                       (unsigned long long)counts->renewals, (unsigned long long)most);
+        }
+    }
+}
+
 // Tickets of other hosts are good: few are refused, because their world has just stopped.
 void peers_check(Hosts *hosts)
 {
     uint64_t lost, admitted, refused;
+    check_renewals(hosts);
     sum_counts(hosts, &lost, &admitted, &refused);
     if (hosts->has_peers && hosts->host_count < 3) {
         admitted -= hosts->admitted_before;
