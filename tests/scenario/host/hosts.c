@@ -200,7 +200,6 @@ static void open_host(Hosts *hosts, uint32_t number)
 {
     SimHost *host = &hosts->hosts[number];
     host->life += 1;
-    host->began_us = hosts->now_us;
     StoreConfig store = store_config_default();
     store.database = hosts->database;
     store.path = hosts->has_postgres ? pg_sim_url(number) : NULL;
