@@ -111,6 +111,7 @@ struct HostWorld {
     bool wanted;          // it shall run
     bool has_lease;
     bool fenced;           // another host has it
+    bool found_away;       // the database, when it was to be taken; said once
     uint64_t elsewhere_ns; // when the store last said so; 0: never
     bool is_held;          // it said who holds it
     StoreHeld held;

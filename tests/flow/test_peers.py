@@ -15,9 +15,11 @@ from concurrent import futures
 
 from clock import clock_ahead
 from hosts import is_world_process
+from publish import Publisher
 from support import Closed, Player, WebSocket, check, run, wait_until
 from test_accounts import People
 from test_admin import heard
+from test_reload import game, hear_beat
 from test_tools import Tool
 from test_up import SECRET, environment, sandlot_up
 
@@ -36,6 +38,14 @@ class Address:
         self.port, self.room = int(found[1]), found[2]
 
 
+class Member(Publisher):
+    """A host of a club, with its own folder and the places that came with the program."""
+
+    def __init__(self, *arguments, **more):
+        People.__init__(self, *arguments, **more)  # pylint: disable=super-init-not-called,non-parent-init-called
+        self.tokens = {}
+
+
 class Club:
     """Hosts on one database, with the same secret and places, each with a data folder of its own."""
 
@@ -51,7 +61,7 @@ class Club:
     def start(self, number, *options, command="up", **variables):
         home = os.path.join(self.folder, f"host{number}")
         os.makedirs(os.path.join(home, "data"), exist_ok=True)
-        return People(self.program, home, "--store", self.url, *options, command=command,
+        return Member(self.program, home, "--store", self.url, *options, command=command,
                       variables={"SANDLOT_SECRET_KEY": SECRET, **variables})
 
     def operator(self):
@@ -562,6 +572,17 @@ def test_what_operators_do_reaches_all(program, _, folder):
             lambda: second.request("POST", "/join", {"world_id": player.world_id},
                                    headers={"Authorization": f"Bearer {token}"})[0] == 403)
         check(wait_told(player) == "kicked", f"they play on: {player.errors}")
+        # A revision that is published at the host which does not run the world.
+        first.tokens = second.tokens = {"boss": boss}
+        place = first.publish("boss", game("one"), channel="live")["place_id"]
+        player = play(second, boss, "boss", place_id=place)
+        hear_beat(player, "one", 40)
+        teller = first if club.owner(player.answer) is second else second
+        teller.publish("boss", game("two"), place, channel="live")
+        begin = time.monotonic()
+        hear_beat(player, "two", 40)
+        check(not player.errors, f"the world began again: {player.errors}")
+        took.append(time.monotonic() - begin)
         print("known elsewhere after", " ".join(f"{one:.2f}" for one in took), "s")
         check(sum(took) < 1.2 * len(took), f"it took {took}")
     with_club(program, folder, work, 2)

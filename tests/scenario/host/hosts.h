@@ -115,11 +115,13 @@ typedef struct StubProcess {
 } StubProcess;
 
 // --- the whole ----------------------------------------------------------------------------------
+#define SIM_RENEWALS 8u
 typedef struct SimHost {
     Hosts *hosts;
     uint32_t number;
     uint64_t life;
-    Host *host; // NULL: it is dead
+    uint64_t renewals, renewed_us[SIM_RENEWALS]; // when the last ones were answered
+    Host *host;                                  // NULL: it is dead
     Store *store;
     uint64_t stalled_until_us, dead_until_us, disk_full_until_us, commit_us, store_late_until_us;
     bool is_stopping;
