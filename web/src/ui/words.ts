@@ -1,8 +1,9 @@
-// Every sentence that the game page says, in one table, so that another language is one file with the
-// same members. Names of places and people, and what servers answer, come from elsewhere.
+// Every sentence that the game page says, in one table; what is needed only later is in words_later.ts. Another
+// language is one file with the same members (languages.ts), so read a member when it is said and not before.
+// Names of places and people, and what servers answer, come from elsewhere.
 import { linkWords } from './link_words.ts';
 
-const english = {
+export const words = {
     ...linkWords,
     menu: {
         title: 'Menu',
@@ -105,6 +106,15 @@ const english = {
         tooMuch: 'there is no room for it beside what is in sight. Make the pictures and models ' +
             'of the place smaller, or show fewer at once.',
     },
+    downloads: {
+        part: (have: string, all: string) => `${have} of ${all}`,
+        core: (bytes: string) => `Game: ${bytes}`,
+        scene: (bytes: string) => `World: ${bytes}`,
+        scripts: (have: number, all: number) => `Scripts: ${have} of ${all}`,
+        stuck: 'nothing arrives, trying again…',
+        damaged: (count: number, all: number) => `${count} of ${all} scripts came damaged and do not run. ` +
+            'Load the page again; if that does not help, tell whoever runs this server.',
+    },
     sound: {
         captions: 'Captions',
         unknown: (near: readonly string[]) =>
@@ -123,6 +133,15 @@ const english = {
             again: 'Try again',
             'leave-link': 'To the start page',
             grab: 'Click to look around',
+        },
+        labels: { // for those who hear the page, likewise
+            view: 'The world',
+            health: 'Health',
+            numbers: 'Numbers',
+            faults: 'What failed in scripts',
+            diagnostics: 'What a build says about scripts',
+            worlds: 'Worlds with people in them',
+            notes: 'Good to know',
         },
         guest: 'Guest',
         youAre: (name: string) => `You are ${name}.`,
@@ -183,7 +202,6 @@ const english = {
         },
     },
     offlineNotice: 'This device says that it is offline. If the game stops, that is why.',
-    health: 'Health',
     reloadFailed: 'This page and the world are of different versions, and loading the page again did not '
         + 'help. Empty the browser’s cache for this site, or tell whoever runs the server.',
     youDied: 'You died. You will be back in a moment.',
@@ -248,20 +266,4 @@ const english = {
     percent: (part: number) => `${Math.round(part * 100)} %`,
 };
 
-export type Words = typeof english;
-
-// Another language is one more row. The page reads its choice once, when it is loaded.
-export const LANGUAGES = { en: { name: 'English', words: english } } as const;
-export type Language = keyof typeof LANGUAGES;
-
-export function chosenLanguage(): Language {
-    try {
-        const kept = JSON.parse(localStorage.getItem('sandlot.settings') ?? '{}') as unknown;
-        const wish = (kept as { language?: unknown } | null)?.language;
-        return Object.keys(LANGUAGES).find((each): each is Language => each === wish) ?? 'en';
-    } catch {
-        return 'en';
-    }
-}
-
-export const words: Words = LANGUAGES[chosenLanguage()].words;
+export type Words = typeof words;

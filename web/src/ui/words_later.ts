@@ -1,6 +1,6 @@
 // The sentences of what is fetched after the first picture: the settings, the longer part of the overlay,
-// and sounds. Another language is one more row here, as in words.ts.
-import { type Language, chosenLanguage } from './words.ts';
+// and sounds. Another language has these members too (languages.ts).
+import { laterWordsOf } from './languages.ts';
 
 const counted = (count: number, what: string): string =>
     `${count} ${what}${count === 1 ? '' : 's'}`;
@@ -16,6 +16,37 @@ const english = {
         join: 'Join',
     },
     overlay: {
+        rows: {
+            'connection': 'connection',
+            'server tick': 'server tick',
+            'round trip': 'round trip',
+            'jitter': 'jitter',
+            'input sequence': 'input sequence',
+            'pending inputs': 'pending inputs',
+            'corrections': 'corrections',
+            'interpolation': 'interpolation',
+            'snapshots': 'snapshots',
+            'in sight': 'in sight',
+            'scripts': 'scripts',
+            'bytes down': 'bytes down',
+            'bytes up': 'bytes up',
+            'pictures': 'pictures',
+        },
+        phases: {
+            'starting': 'starting', 'signing-in': 'signing in', 'joining': 'joining', 'connecting': 'connecting', 'fetching': 'fetching',
+            'playing': 'playing', 'waiting': 'waiting', 'closed': 'closed',
+        },
+        reconnected: (phase: string, times: number) => `${phase}, ${times}× reconnected`,
+        pending: (count: number, ticks: string) => `${count}, ${ticks} ticks ahead`,
+        corrections: (count: number, cm: string) => `${count}, last ${cm} cm`,
+        behind: (ms: string) => `${ms} ms behind`,
+        snapshots: (rate: string, count: number, ms: string) => `${rate}/s · ${count} in all, p99 ${ms} ms apart`,
+        noScripts: 'none yet',
+        scriptsHere: (have: number, all: number) => `${have} of ${all} here`,
+        manifest: (scripts: number, version: number, isProven: boolean) =>
+            `${scripts}, manifest ${version}${isProven ? ', verified' : ''}`,
+        rate: (rate: string, all: string) => `${rate}/s · ${all} in all`,
+        fps: (rate: string) => `${rate} a second`,
         graph: (count: number, median: number, worst: number) => `The last ${count} pictures: ` +
             `half took less than ${median.toFixed(0)} ms, the longest ${worst.toFixed(0)} ms`,
         downloads: 'Downloads',
@@ -86,6 +117,6 @@ const english = {
     },
 };
 
-const LANGUAGES: Record<Language, typeof english> = { en: english };
+export type LaterWords = typeof english;
 
-export const laterWords = LANGUAGES[chosenLanguage()];
+export const laterWords = laterWordsOf(english);
