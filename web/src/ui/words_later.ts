@@ -9,6 +9,56 @@ const english = {
     thisComputer: 'This address works on this computer only. For friends on others, open the page by the ' +
         'server’s address in the network. If there is none yet, whoever runs the server makes one: ' +
         'sandlot up --new-secret-key, once, and then sandlot up --host 0.0.0.0.',
+    people: {
+        kick: 'Remove',
+        kickLabel: (name: string) => `Remove ${name} from the world`,
+        kickTitle: (name: string) => `Remove ${name} from this world?`,
+        kickReason: (name: string) => `Why? ${name} reads this. It can be left empty.`,
+        kickNote: (name: string) => `${name} can come in again later.`,
+        kickDone: (name: string) => `${name} was removed from the world.`,
+    },
+    missing: {
+        none: 'This browser gives the page all that it asks for.',
+        text: (names: string) => `Missing here: ${names}. `
+            + 'Browsers allow that only over https. The game works without it.',
+        names: {
+            crypto: 'the browser’s own cryptography (the page brings its own)',
+            files: 'keeping the page’s files for later',
+            clipboard: 'copying',
+            gamepads: 'gamepads',
+        },
+    },
+    build: {
+        tools: 'Tools',
+        choices: 'What to use',
+        toolNames: { build: 'Build', remove: 'Remove', dig: 'Dig', fill: 'Fill' },
+        turn: 'Turn',
+        close: 'Done',
+        keys: (key: string) => 'Click places · right click or X removes · 1–9 choose · the wheel ' +
+            `turns · [ ] size · ${key} frees the mouse for these buttons`,
+        cells: ([x, y, z]: readonly number[]) => `${x} × ${y} × ${z}`,
+        health: (health: number) => `strength ${health}`,
+        groundOnly: 'only on the ground',
+        edge: (edge: number) => `${edge} × ${edge} × ${edge}`,
+        nothing: 'Look at the ground or at a wall within reach.',
+        noTarget: 'Look at something that was built.',
+        place: (name: string) => `Here: ${name}`,
+        dig: (count: number) => count === 1 ? 'Dig this block' : `Dig these ${count} blocks`,
+        fill: (name: string, count: number) =>
+            count === 1 ? `Fill with ${name}` : `Fill ${count} blocks with ${name}`,
+        remove: (name: string) => `Remove your ${name}`,
+        notOwn: (name: string) => `This ${name} is somebody else's.`,
+        reasons: {
+            forbidden: 'Nothing can be built in this place.',
+            far: 'That is out of reach; go nearer.',
+            blocked: 'Something is in the way; build beside it.',
+            unsupported: 'Nothing would hold it up; build it on the ground or on another piece.',
+            full: 'There are as many pieces as there may be; take one down first.',
+            outside: 'That is outside the place.',
+            dead: 'Only the living can do that.',
+            noChange: 'Nothing would change here.',
+        },
+    },
     noWorld: {
         title: (code: string) => `There is no world ${code}`,
         text: 'The code may be mistyped, or nobody needs that world any more and it has ended.',

@@ -122,8 +122,8 @@ function SettingsPage({ actions, onBack }: {
                 <Button quiet onClick={() => change({ keys: DEFAULT_KEYS, actionKeys: {} })}>{say.keysReset}</Button>
                 <Button quiet onClick={() => change(DEFAULTS)}>{say.reset}</Button>
             </div>
-            <p class="note" id="missing">{missing.length === 0 ? words.missing.none
-                : words.missing.text(missing.join(', '))}</p>
+            <p class="note" id="missing">{missing.length === 0 ? laterWords.missing.none
+                : laterWords.missing.text(missing.join(', '))}</p>
             <Button onClick={onBack}>{words.menu.back}</Button>
         </Dialog>
     );
@@ -170,22 +170,21 @@ function cutBytes(text: string, most: number): string {
 function KickForm({ person, chat, standing, onDone }: {
     person: Person; chat: Chat; standing: Standing; onDone: () => void;
 }): JSX.Element {
-    const say = words.people;
     const reason = useSignal('');
     const id = useId();
     return (
-        <Dialog title={say.kickTitle(person.name)} onClose={onDone}>
+        <Dialog title={laterWords.people.kickTitle(person.name)} onClose={onDone}>
             <div class="field tall">
-                <label for={id}>{say.kickReason(person.name)}</label>
+                <label for={id}>{laterWords.people.kickReason(person.name)}</label>
                 <input id={id} type="text" maxLength={KICK_REASON_MAX} value={reason}
                     onInput={(event) => { reason.value = event.currentTarget.value; }} />
             </div>
-            <p class="note">{say.kickNote(person.name)}</p>
+            <p class="note">{laterWords.people.kickNote(person.name)}</p>
             <Button onClick={() => {
                 void standing.kick(person, cutBytes(reason.value.trim(), KICK_REASON_MAX))
-                    .then((failure) => chat.note(failure ?? say.kickDone(person.name)));
+                    .then((failure) => chat.note(failure ?? laterWords.people.kickDone(person.name)));
                 onDone();
-            }}>{say.kick}</Button>
+            }}>{laterWords.people.kick}</Button>
             <Button quiet onClick={onDone}>{words.menu.back}</Button>
         </Dialog>
     );
@@ -209,7 +208,7 @@ function AccountButtons({ person, chat, standing, onKick }: {
                 </Button>
             )}
             {standing.canKick.value && (
-                <Button quiet label={say.kickLabel(person.name)} onClick={onKick}>{say.kick}</Button>
+                <Button quiet label={laterWords.people.kickLabel(person.name)} onClick={onKick}>{laterWords.people.kick}</Button>
             )}
         </>
     );
