@@ -1,10 +1,10 @@
 // The entry of the only page there is so far: the game.
 import { PlayPage } from './play/play.ts';
 import { CannotDraw } from './play/view.ts';
-import { chosenLanguage, speak } from './ui/languages.ts';
+import { chosenLanguage } from './ui/languages.ts';
 import { linkWords } from './ui/link_words.ts';
 import { showFailure } from './ui/notice.ts';
-import { words } from './ui/words.ts';
+import { speak, words } from './ui/words.ts';
 
 declare global {
     interface Window {

@@ -3,6 +3,8 @@
 // Names of places and people, and what servers answer, come from elsewhere.
 import { linkWords } from './link_words.ts';
 
+export { speak } from './languages.ts';
+
 export const words = {
     ...linkWords,
     menu: {
@@ -84,15 +86,6 @@ export const words = {
             'changed, build the place again.',
         pictureFailed: 'the browser cannot show this picture. Save it again as PNG or JPEG, and ' +
             'build the place again.',
-        modelFailed: (why: string) => `the model cannot be read (${why}). Export it again as ` +
-            '.glb, with PNG or JPEG pictures and without compression.',
-        emptyModel: 'there is nothing to draw in it. Export it again, with its meshes.',
-        oddModel: 'its corners are at impossible places. Apply all transforms and export it again.',
-        manyTriangles: (count: number, most: number) => `it has ${count} triangles, at most ` +
-            `${most} are drawn. Simplify it and export it again.`,
-        manyMeshes: (count: number, most: number) => `it consists of ${count} meshes, at most ` +
-            `${most} are drawn. Join meshes that have the same material.`,
-        manyPictures: (most: number) => `it has more than ${most} pictures. Join them.`,
         manyDrawn: (most: number) => 'not all of these are drawn, because all models together have ' +
             `more than ${most} triangles. Simplify the models, or place fewer.`,
         manyMoved: (most: number) => `at most ${most} models that move are drawn at once. The ` +

@@ -59,6 +59,17 @@ const english = {
             noChange: 'Nothing would change here.',
         },
     },
+    model: {
+        modelFailed: (why: string) => `the model cannot be read (${why}). Export it again as ` +
+            '.glb, with PNG or JPEG pictures and without compression.',
+        emptyModel: 'there is nothing to draw in it. Export it again, with its meshes.',
+        oddModel: 'its corners are at impossible places. Apply all transforms and export it again.',
+        manyTriangles: (count: number, most: number) => `it has ${count} triangles, at most ` +
+            `${most} are drawn. Simplify it and export it again.`,
+        manyMeshes: (count: number, most: number) => `it consists of ${count} meshes, at most ` +
+            `${most} are drawn. Join meshes that have the same material.`,
+        manyPictures: (most: number) => `it has more than ${most} pictures. Join them.`,
+    },
     noWorld: {
         title: (code: string) => `There is no world ${code}`,
         text: 'The code may be mistyped, or nobody needs that world any more and it has ended.',

@@ -135,12 +135,12 @@ function AnchoredTree({ tree, shown, onUse }: {
     );
 }
 
-// How far from the lower edge of the window what stands there at the bottom goes: captions, and the line that
-// asks for a click, stand above it.
+// How high what stands at the bottom is: captions, and the line that asks for a click, stand above it.
 function measureBottom(): void {
-    const tops = [...document.querySelectorAll('#script-ui .anchor.bottom .tree')]
-        .map((tree) => tree.getBoundingClientRect().top);
-    document.documentElement.style.setProperty('--bottom', `${innerHeight - Math.min(innerHeight, ...tops)}px`);
+    const boxes = [...document.querySelectorAll('#script-ui .anchor.bottom .tree')].map((tree) => tree.getBoundingClientRect());
+    const high = boxes.length === 0 ? 0
+        : Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
+    document.documentElement.style.setProperty('--bottom', `${high}px`);
 }
 
 // On the screen, around its nine anchors.
