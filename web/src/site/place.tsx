@@ -118,7 +118,7 @@ function Worlds({ place }: { place: Place }): JSX.Element {
                         <tr key={world.room_code}>
                             <td>{world.name === '' ? world.room_code : `${world.name} (${world.room_code})`}</td>
                             <td>{words.room(world.players, world.player_max)}</td>
-                            <td>{ping === null ? '–' : `${Math.round(ping)} ms`}</td>
+                            <td>{ping === null ? '–' : words.pingIs(ping)}</td>
                             <td><a class="button" href={`/play/${encodeURIComponent(world.room_code)}`}>
                                 {words.join}</a></td>
                         </tr>
