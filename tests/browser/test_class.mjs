@@ -260,6 +260,8 @@ test('a draft is read, a code replaced by keyboard, rules kept, a colleague adde
     await checkAccessible(page, 'a draft');
     await shot(page, 'reader_desk');
     await page.setViewportSize(OTHER);
+    await page.click('.reader nav button:has-text("scene.json")');
+    await until('what was chosen is in sight', () => page.locator('.source').evaluate((text) => text.getBoundingClientRect().top < innerHeight / 2));
     assert.ok(await fits(page), 'a draft on a phone');
     await shot(page, 'reader_phone');
     await page.setViewportSize(MAIN);

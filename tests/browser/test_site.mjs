@@ -455,6 +455,7 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     const before = await places();
     await upload(page, { name: 'notes.game', mimeType: 'application/zip', buffer: Buffer.from('no package') });
     await page.waitForSelector('form .wrong:has-text("notes.game is not a .game file")');
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'a long line of it makes the page no wider');
     await upload(page, hostile);
     const refusal = await page.waitForSelector('form .wrong:has-text("passwd")');
     assert.match(await refusal.textContent(), /not accepted[^]*\.\.\/etc\/passwd[^]*dotdot[^]*no path leads out/, 'the entry and the rule');

@@ -370,7 +370,7 @@ function Report({ id, close }: { id: string; close: (said: string) => void }): J
                     {Object.entries(REASONS).map(([each, name]) =>
                         <option key={each} value={each}>{name}</option>)}
                 </select>
-                <label for="report-text">{gameWords.people.reportText}</label>
+                <label for="report-text">{words.reportText}</label>
                 <textarea id="report-text" maxLength={500} value={text}
                     onInput={(event) => setText(event.currentTarget.value)} />
                 <p class="wrong" role="alert">{said}{said === words.needAccount &&

@@ -64,6 +64,7 @@ const english = {
     copyByHand: 'Copy the link from the field.',
     share: 'Share',
     shareTitle: 'Share this place',
+    reportText: 'What is wrong with it?',
     reported: 'Your report was sent to whoever runs this server.',
     needAccount: siteWords.signInFirst,
     fork: 'Make your own from it',
