@@ -100,6 +100,17 @@ step('the guided tour, from an empty account to a course that is played in anoth
     await shot(page, 'tour_5');
     // 5: a colour.
     const colour = page.locator('.member.type-colour input[type=text]').first();
+    const isSeen = () => colour.evaluate((field) => {
+        const members = field.closest('.members') ?? field.closest('.inspector');
+        const [own, whole] = [field, members].map((each) => each.getBoundingClientRect());
+        return own.top >= whole.top && own.bottom <= Math.min(whole.bottom, innerHeight);
+    });
+    await until('the field that the step is about is in sight', isSeen);
+    await studio(page, () => window.studio.select([]));
+    await colour.waitFor({ state: 'detached' });
+    await studio(page, () => window.studio.select(window.studio.document.find('Block').slice(0, 1)));
+    await until('also when something is selected later', isSeen);
+    await page.waitForSelector('.member.type-colour.pointed');
     await colour.fill('#ff8800');
     await colour.press('Enter');
     await arrives(page, 5);

@@ -283,7 +283,7 @@ const english = {
             { title: 'Put a block', text: 'Choose Block at the left. It stands near the middle of the picture, on the floor.' },
             { title: 'Move it', text: 'Drag one of the arrows on the block, or the block itself. Players jump about 4 metres far.' },
             { title: 'And a few more', text: 'Press Ctrl+D, or Duplicate at the top of the right side, and move the copy on. Two or three blocks make a course.' },
-            { title: 'Give it a colour', text: 'At the right, under Look, choose another Colour.' },
+            { title: 'Give it a colour', text: 'Select a block. At the right, under Look, choose another Colour.' },
             { title: 'Something to fear', text: 'Insert a Kill brick on one of your blocks. Its script is at the left, under Scripts; you can read it.' },
             { title: 'Something to reach', text: 'Insert a Checkpoint behind it. Who touches it starts there again.' },
             { title: 'Nothing can break', text: 'Press Ctrl+Z, or ↶ in the bar: your last step is undone. Then press Ctrl+Y, or ↷: it is there again. Every step is kept.' },

@@ -78,24 +78,34 @@ export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
         tabStorage()?.setItem(keyOf(studio), `${at}`);
     }, [at]);
     useEffect(() => {
+        if (at < 0) {
+            return undefined;
+        }
         started.current = {
             count: studio.rows.size, turns: turnsOf(studio), places: placesOf(studio), seq: studio.document.seq(),
             published: studio.published.value, kills: countOf(studio, 'KillBrick'), checkpoints: countOf(studio, 'Checkpoint'),
         };
-        const target = document.querySelector(TARGETS[at] ?? '#none');
-        target?.classList.add('pointed');
-        const unpoint = (): void => target?.classList.remove('pointed');
-        if (at < 0 || at >= TOUR_STEPS - 1) {
-            return unpoint;
-        }
+        // What it is about may come later: a field is there when something is selected.
+        let target: Element | null = null;
+        const point = (): void => {
+            const now = document.querySelector(TARGETS[at] ?? '#none');
+            if (now !== target) {
+                target?.classList.remove('pointed');
+                now?.classList.add('pointed');
+                now?.scrollIntoView({ block: 'nearest' });
+                target = now;
+            }
+        };
+        point();
         const timer = setInterval(() => {
-            if (DONE[at]?.({ studio, started: started.current }) === true) {
+            point();
+            if (at < TOUR_STEPS - 1 && DONE[at]?.({ studio, started: started.current }) === true) {
                 studio.tour.value = at + 1;
             }
         }, 300);
         return () => {
             clearInterval(timer);
-            unpoint();
+            target?.classList.remove('pointed');
         };
     }, [at]);
     const isDone = at >= TOUR_STEPS; // it was played
