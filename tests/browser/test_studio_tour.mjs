@@ -108,7 +108,7 @@ step('the guided tour, from an empty account to a course that is played in anoth
     await until('the field that the step is about is in sight', isSeen);
     await studio(page, () => window.studio.select([]));
     await colour.waitFor({ state: 'detached' });
-    await studio(page, () => window.studio.select(window.studio.document.find('Block').slice(0, 1)));
+    await studio(page, () => window.studio.select(window.studio.document.find('Block').slice(-1)));
     await until('also when something is selected later', isSeen);
     await page.waitForSelector('.member.type-colour.pointed');
     await colour.fill('#ff8800');
@@ -208,7 +208,7 @@ step('a picture and a model that are uploaded are seen at once, also under anoth
     await upload(page, [['aaa.png', plain(0, 255, 0)]]);
     await until('the second file', async () => /assets\/aaa\.png/.test(await page.textContent('.assets')));
     await page.waitForTimeout(500);
-    assert.ok(await magenta(page) > 20, 'it has its own picture and not the new one');
+    await until('it has its own picture and not the new one', async () => await magenta(page) > 20);
     await upload(page, [['skin.png', plain(0, 255, 0)]]);
     await until('the changed picture', async () => await magenta(page) === 0);
     // A model takes the place of the shape; what cannot be read leaves it, and is said.
