@@ -375,7 +375,8 @@ static Status fill_entities(Build *build, PartDesc *parts)
             build->spawns[spawn_count++] = (PlaceSpawn){.name = text_of(build, entity->name),
                                                         .position = entity->pose.position,
                                                         .yaw = place_yaw(entity->pose.rotation),
-                                                        .team = text_of(build, entity->team)};
+                                                        .team = text_of(build, entity->team),
+                                                        .id = entity->id};
             break;
         case PLACE_ROLE_NONE:
             break;

@@ -12,7 +12,9 @@ typedef struct PlaceSpawn {
     Text name; // "": none
     Vec3 position;
     float yaw;
-    Text team; // "": for everybody
+    Text team;    // "": for everybody
+    uint32_t id;  // in scene.json
+    bool is_gone; // a creator took it away while the place is played; never so in a Place
 } PlaceSpawn;
 
 // What the fire button does.

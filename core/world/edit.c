@@ -260,6 +260,9 @@ Status edit_enter(World *world, const Entry *entry)
         return enter_details(world, entry);
     case ENTRY_EDIT_CREATED:
         return edit_enter_made(world, entry);
+    case ENTRY_EDIT_SPAWN:
+    case ENTRY_EDIT_SPAWN_GONE:
+        return edit_enter_spawn(world, entry);
     default:
         return status;
     }

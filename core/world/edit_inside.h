@@ -1,4 +1,5 @@
-// The inside of ENTRY_EDIT, for edit.c (what is there changes) and edit_made.c (what is added).
+// The inside of ENTRY_EDIT, for edit.c (what is there changes), edit_made.c (what is added) and
+// edit_spawn.c (where players start).
 #pragma once
 
 #include "core/world/world_inside.h"
@@ -16,5 +17,12 @@ bool edit_value(World *world, const PlaceAttribute *attribute, ScriptValue *out)
 MUST_USE Status edit_enter_made(World *world, const Entry *entry); // ENTRY_EDIT_CREATED
 // Reads one entity to the end of the bytes.
 MUST_USE Status edit_read_entity(ByteReader *reader, PlaceScratch *scratch, PlaceEntityDoc *out);
+// The same with the pose of its parent in the world before it: its frame, and where it stands then.
+MUST_USE Status edit_read_framed(ByteReader *reader, PlaceScratch *scratch, PlaceEntityDoc *out);
 bool edit_is_made(const World *world, uint64_t net_id); // it was added
 void edit_forget_made(World *world, uint64_t net_id);
+// No script relies on what it found by that name, and no prefab is called so.
+bool edit_name_is_free(World *world, Text name);
+
+// --- edit_spawn.c -------------------------------------------------------------------------------
+MUST_USE Status edit_enter_spawn(World *world, const Entry *entry);

@@ -83,11 +83,30 @@ Status edit_read_entity(ByteReader *reader, PlaceScratch *scratch, PlaceEntityDo
     return byte_reader_finish(reader);
 }
 
+Status edit_read_framed(ByteReader *reader, PlaceScratch *scratch, PlaceEntityDoc *out)
+{
+    Pose frame = {.position = vec3_read(reader)};
+    frame.rotation.x = byte_read_f32(reader);
+    frame.rotation.y = byte_read_f32(reader);
+    frame.rotation.z = byte_read_f32(reader);
+    frame.rotation.w = byte_read_f32(reader);
+    const Status status = edit_read_entity(reader, scratch, out);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!vec3_is_finite(frame.position) || !quat_is_finite(frame.rotation)) {
+        return STATUS_MALFORMED;
+    }
+    out->frame = frame;
+    out->pose = place_pose(frame, out->transform.position, &out->transform.rotation);
+    return STATUS_OK;
+}
+
 // --- whether it can be added --------------------------------------------------------------------
 
 // A script that asked for the name may rely on what it found. A client would take what is called as
 // a prefab for one of that prefab.
-static bool name_is_free(World *world, Text name)
+bool edit_name_is_free(World *world, Text name)
 {
     return name.bytes == 0 || (!authority_was_asked(world->authority, AUTHORITY_ASKED_NAME, name) &&
                                prefab_find(&world->config.place->prefabs, name) == NULL);
@@ -136,7 +155,7 @@ static Status check_made(World *world, const PlaceEntityDoc *doc)
 {
     const uint64_t net_id = world_scene_entity(world, doc->id);
     if (doc->id == 0 || doc->type > PLACE_TYPE_NPC || doc->body.server_only ||
-        !name_is_free(world, doc->name)) {
+        !edit_name_is_free(world, doc->name)) {
         return STATUS_UNSUPPORTED;
     }
     if (is_there(world, net_id)) {
@@ -226,23 +245,12 @@ Status edit_enter_made(World *world, const Entry *entry)
 {
     PlaceScratch scratch = {.heap = world->heap};
     ByteReader reader = byte_reader(entry->bytes, entry->byte_count);
-    Pose frame = {.position = byte_read_vec3(&reader)};
-    frame.rotation.x = byte_read_f32(&reader);
-    frame.rotation.y = byte_read_f32(&reader);
-    frame.rotation.z = byte_read_f32(&reader);
-    frame.rotation.w = byte_read_f32(&reader);
     PlaceEntityDoc doc;
-    Status status = edit_read_entity(&reader, &scratch, &doc);
-    if (status == STATUS_OK &&
-        (!vec3_is_finite(frame.position) || !quat_is_finite(frame.rotation))) {
-        status = STATUS_MALFORMED;
-    }
+    Status status = edit_read_framed(&reader, &scratch, &doc);
     if (status == STATUS_OK) {
         status = check_made(world, &doc);
     }
     if (status == STATUS_OK) {
-        doc.frame = frame;
-        doc.pose = place_pose(frame, doc.transform.position, &doc.transform.rotation);
         status = make(world, &scratch, &doc);
     }
     place_scratch_free(&scratch);

@@ -293,6 +293,7 @@ void world_destroy(Heap *heap, World *world)
     ASSERT(heap == world->heap);
     fold_destroy(world);
     heap_free(heap, world->scene_index_block);
+    heap_free(heap, world->spawns);
     script_host_destroy(world->script_host);
     act_destroy(world->acts);
     place_spawn_destroy(world->spawned);

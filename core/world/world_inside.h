@@ -5,6 +5,7 @@
 //   join.c      handshake, resume, welcome         step.c         inputs, sim, events
 //   fold.c      a new scene after many changes     edit.c         changes by a creator
 //                                                  edit_made.c    what a creator adds
+//                                                  edit_spawn.c   where players start
 //   life.c      bodies that stay, go, go on        place_spawn.c  what the place spawns
 //
 //   entry, replicate ◀── session ◀── save ◀─┬─ script ◀─┬─ the files here ◀── local
@@ -53,6 +54,8 @@ struct World {
     uint32_t made_count;
     IdMap scene_index;          // from the id in scene.json to the net id
     uint8_t *scene_index_block; // NULL: nothing was edited yet
+    PlaceSpawn *spawns;         // edit_spawn.c; NULL: those of the place
+    uint32_t spawn_count;
 };
 
 // --- fold.c -------------------------------------------------------------------------------------

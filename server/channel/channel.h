@@ -64,6 +64,7 @@ typedef enum ChannelType {
     CHANNEL_REPORT,  // COMMAND_REPORT: account, other, reason and text
     // To the world again.
     CHANNEL_CLOSE, // u64 number, as in CONNECT: that socket shall end
+    CHANNEL_UNTIL, // u64 of clock_ns: it ends then, unless it was told a later time meanwhile
     // u32 version · u32 bytes of the whole · u32 where this piece begins · piece: the signed
     // manifest of a set of scripts that shall replace the one that runs. ENTRY_SCRIPT for what
     // starts again or ends, ENTRY_PARAMETERS for what differs, and ENTRY_RELOAD follow.

@@ -420,6 +420,20 @@ static bool is_stuck(HostWorld *world, uint64_t stuck_ns)
     return world->silent_ns > stuck_ns + starved || world->silent_ns > STARVED_MAX * stuck_ns;
 }
 
+void hosted_tell_until(HostWorld *world)
+{
+    const uint64_t until_ns = host_lease_worlds_end_ns(world->host);
+    if (until_ns == world->told_until_ns) {
+        return;
+    }
+    uint8_t bytes[sizeof until_ns];
+    ByteWriter writer = byte_writer(bytes, sizeof bytes);
+    byte_write_u64(&writer, until_ns);
+    if (world->link->face->put(world->link, CHANNEL_UNTIL, bytes, writer.at, -1) == STATUS_OK) {
+        world->told_until_ns = until_ns;
+    }
+}
+
 void hosted_watch(HostWorld *world)
 {
     const uint64_t now = host_now(world->host);
@@ -436,5 +450,7 @@ void hosted_watch(HostWorld *world)
     const uint64_t stuck_ms = world->stats.paused != 0 ? PAUSED_STUCK_MS : STUCK_MS;
     if (speaks && is_stuck(world, stuck_ms * HOST_MS_NS)) {
         hosted_kill(world, "it does not respond");
+    } else if (speaks) {
+        hosted_tell_until(world);
     }
 }

@@ -111,6 +111,7 @@ struct HostWorld {
     bool wanted;          // it shall run
     bool has_lease;
     bool fenced;           // another host has it
+    bool found_away;       // the database, when it was to be taken; said once
     uint64_t elsewhere_ns; // when the store last said so; 0: never
     bool is_held;          // it said who holds it
     StoreHeld held;
@@ -136,6 +137,7 @@ struct HostWorld {
     uint64_t starved_ns; // of its life, when half of the time until it counts as stuck was over
     bool is_half_stuck;
     uint64_t looked_ns, end_looked_ns;
+    uint64_t told_until_ns; // when it ends by itself; 0: it was told none
     uint64_t second_ns, second_messages, second_bytes, second_logs;
     char failed[CHANNEL_REASON_BYTES]; // what it said before it ended
     HostSaves saves;
@@ -332,8 +334,10 @@ void host_lease_step(Host *host);
 void host_lease_peer_wrote(Host *host, uint64_t wrote_ns); // as one said
 void host_lease_watch(Host *host);                         // is it still ours?
 void host_lease_answer(Host *host, const StoreCompletion *done);
-bool host_lease_is_good(const Host *host);     // worlds may run
-bool host_lease_may_take(const Host *host);    // worlds may be taken
+bool host_lease_is_good(const Host *host);  // worlds may run
+bool host_lease_may_take(const Host *host); // worlds may be taken
+// When worlds end by themselves, on the host's clock; 0: never.
+uint64_t host_lease_worlds_end_ns(const Host *host);
 bool host_lease_is_late(const Host *host);     // two renewals had no answer
 bool host_lease_has_stopped(const Host *host); // it is lost, and no world runs any more
 
@@ -388,8 +392,9 @@ MUST_USE Status hosted_begin(HostWorld *world, const StoreCompletion *taken);
 void hosted_admit(HostWorld *world, uint64_t connection, const Ticket *ticket); // NULL: nobody
 void hosted_send_auth(HostWorld *world, uint64_t connection, const Ticket *ticket,
                       const uint8_t *profiles, size_t bytes);
-void hosted_hear_rest(HostWorld *world); // what it said before it ended
-void hosted_watch(HostWorld *world);     // is it stuck?
+void hosted_hear_rest(HostWorld *world);  // what it said before it ended
+void hosted_tell_until(HostWorld *world); // when it ends by itself, if that has changed
+void hosted_watch(HostWorld *world);      // is it stuck?
 
 // --- host_save.c --------------------------------------------------------------------------------
 void hosted_save_receive(HostWorld *world, const ChannelReport *report);

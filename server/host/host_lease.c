@@ -9,8 +9,9 @@
 // Parts of the lease on a database that others use too. It may fail over, and is away for some
 // seconds then, for everybody: worlds go on for as long as nobody can take them. If a peer can
 // write, it is we who are cut off, and we stop soon. Of 30 s: renewed every 3, late after 6,
-// stopped after 7 or 25; and nobody takes worlds before they could write for 6, so that all who
-// were cut off by the same outage have renewed their rows.
+// stopped after 7 or 25, at 27 a world ends by itself if its host could not stop it; and nobody
+// takes worlds before they could write for 6, so that all who were cut off by the same outage have
+// renewed their rows.
 static uint64_t part_ns(const Host *host, uint32_t thirtieths)
 {
     return host->config.lease_ms * HOST_MS_NS / 30 * thirtieths;
@@ -154,6 +155,13 @@ const uint8_t *host_boot(const Host *host)
 bool host_lease_is_good(const Host *host)
 {
     return host->has_row && !host->lease_lost;
+}
+
+// If this process stands still it cannot stop its worlds, and others take them when its row
+// expires.
+uint64_t host_lease_worlds_end_ns(const Host *host)
+{
+    return host_has_peers(host) && host->renewed_ns != 0 ? host->renewed_ns + part_ns(host, 27) : 0;
 }
 
 // A host that is alone waits for nobody.

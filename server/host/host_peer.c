@@ -491,7 +491,8 @@ static bool ask_to_run(HostWorld *world, HostPeer *peer)
 bool host_place_world(HostWorld *world)
 {
     Host *host = world->host;
-    if (host_has_peers(host) && host->peer_count > 0 && world->state == WORLD_MAKING &&
+    const bool may_be_elsewhere = !host->peers_known || host->peer_count > 0;
+    if (host_has_peers(host) && may_be_elsewhere && world->state == WORLD_MAKING &&
         !world->wanted) {
         world->again_ns = host_now(host); // once its row is stored
         return true;

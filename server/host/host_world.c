@@ -12,6 +12,7 @@
 #define DRAIN_MS           3000u
 #define STOP_MS            4000u
 #define BACKOFF_MS         5000u
+#define AWAY_MS            500u   // how often a database that is away is asked for a world
 #define OUTDATED_MS        10000u // how long an empty world of a replaced place is kept
 #define CRASHES_PER_MINUTE 5
 #define LIFE_MS            1000u // a world that ends sooner brought its end along
@@ -258,6 +259,15 @@ static void not_taken(HostWorld *world, const StoreCompletion *done)
         snprintf(why, sizeof why, "%s",
                  disk != STORE_DISK_FINE ? store_disk_text(disk) : status_text(done->status));
     }
+    if (disk == STORE_DISK_AWAY && !world->host->config.one_world) {
+        if (!world->found_away) {
+            hosted_log(world, LOG_ERROR, "the world cannot be taken: %s; it is tried again", why);
+        }
+        world->found_away = true;
+        retry_later(world, REFUSED_UNAVAILABLE);
+        enter(world, WORLD_WAITING, AWAY_MS);
+        return;
+    }
     // The lease of a host that is gone runs out, and a world that nobody is in stops.
     const bool waits = done->status == STATUS_EXISTS && world->host->config.remote;
     hosted_log(world, waits ? LOG_INFO : LOG_ERROR, "the world cannot be taken%s: %s",
@@ -285,7 +295,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     ASSERT(done->epoch > world->epoch); // saves and tickets of the life before count no more
     world->epoch = done->epoch;
     world->has_lease = true;
-    world->fenced = world->is_held = false;
+    world->fenced = world->is_held = world->found_away = false;
     world->tries = 0;
     world->saves.seq = 0;
     world->told_stop = world->heard_stop = false;
@@ -308,6 +318,8 @@ static void taken(HostWorld *world, const StoreCompletion *done)
         status = hosted_begin(world, done);
     }
     if (status == STATUS_OK) {
+        world->told_until_ns = 0;
+        hosted_tell_until(world);
         world->link->face->flush(world->link);
         enter(world, WORLD_STARTING, START_MS);
         return;
@@ -601,6 +613,13 @@ void host_world_restart(HostWorld *world, const char *reason)
 
 // --- the step -----------------------------------------------------------------------------------
 
+// Nobody could run it before the database is back, so nothing is gained by forgetting its saves. If
+// that takes too long the host loses its lease, and they are fenced.
+static bool waits_for_database(const HostWorld *world)
+{
+    return !world->host->stopping && host_disk(world->host) == STORE_DISK_AWAY;
+}
+
 void hosted_look_for_end(HostWorld *world)
 {
     int code = 0;
@@ -730,7 +749,7 @@ void hosted_step(HostWorld *world)
         break;
     case WORLD_DRAINING:
         hosted_save_retry(world);
-        if (!hosted_saves_wait(world) || is_due(world)) {
+        if (!hosted_saves_wait(world) || (is_due(world) && !waits_for_database(world))) {
             drained(world);
         }
         break;

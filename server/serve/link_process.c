@@ -6,6 +6,7 @@
 #include "core/world/journal.h"
 #include "server/host/host_place.h"
 #include "server/net/socket_pass.h"
+#include "server/sys/clock.h"
 #include "server/sys/file.h"
 #include "server/sys/process.h"
 
@@ -25,6 +26,7 @@ typedef struct ProcessLink {
     const LinkConfig *config;
     HostWorld *world;
     Process process;
+    ProcessWaits waits;
     Channel channel;
     Journal *journal; // NULL: none
     char bounds[HOST_BOUNDS_NAME_BYTES];
@@ -203,7 +205,8 @@ static void process_kill_link(HostLink *base)
 
 static uint64_t process_link_starved_ns(HostLink *base)
 {
-    return process_starved_ns(of(base)->process.pid);
+    ProcessLink *link = of(base);
+    return process_starved_ns(&link->waits, link->process.pid, clock_ns());
 }
 
 static bool process_has_ended(HostLink *base, int *code)

@@ -314,26 +314,30 @@ static void take_message(WorldLoop *loop, ChannelMessage *message)
         ByteReader reader = byte_reader(message->bytes, message->count);
         sockets_close_number(loop->sockets, byte_read_u64(&reader), CLOSE_POLICY);
     }
+    if (message->type == CHANNEL_UNTIL && message->count == sizeof loop->until_ns) {
+        ByteReader reader = byte_reader(message->bytes, message->count);
+        loop->until_ns = byte_read_u64(&reader);
+    }
     if (message->descriptor >= 0) {
         close(message->descriptor);
     }
 }
 
-// False when the host is gone.
+// False when the host is gone, or stood still for so long that another one may run this world.
 static bool hear_host(WorldLoop *loop)
 {
     for (uint32_t i = 0; i < MESSAGES_PER_TICK; i++) {
         ChannelMessage message;
         const Status status = channel_take(loop->channel, &message);
         if (status == STATUS_NOT_FOUND) {
-            return true;
+            break;
         }
         if (status != STATUS_OK) {
             return false;
         }
         take_message(loop, &message);
     }
-    return true;
+    return loop->until_ns == 0 || clock_ns() < loop->until_ns;
 }
 
 // --- commands -----------------------------------------------------------------------------------

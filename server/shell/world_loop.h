@@ -41,6 +41,7 @@ typedef struct WorldLoop {
     uint8_t *report_bytes; // one report while it is written
     uint64_t tick_count;
     uint64_t now_ms;
+    uint64_t until_ns; // when it ends if the host stands still; 0: it waits for it
     uint64_t log_second, logs_this_second;
     HostStats stats;
     uint32_t late_us[64]; // of the last second

@@ -1,7 +1,8 @@
 // The tables on PostgreSQL. Whoever opens the store makes what is missing, one at a time (an
-// advisory lock), in one transaction. Tables are only added: a host of the version before goes on
-// with what it knows while the others are upgraded one by one. A column that is missing or of
-// another type is an error, and nothing is changed then.
+// advisory lock), in one transaction. Tables and columns are only added: a host of the version
+// before goes on with what it knows while the others are upgraded one by one. A column that is
+// missing though the tables are of this version, or that has another type, is an error, and nothing
+// is changed then.
 //
 // Three tables stand beside those of schema.def: what the schema is, which transaction of each
 // writer was stored last (sql_postgres.c), and blobs in pieces (blob_chunks.c).
@@ -51,10 +52,56 @@ static bool table_exists(Sql *sql, const char *name)
     return sql_number(sql, text) == 1;
 }
 
+// How many of its columns are there, with their types.
+static int64_t count_columns(Sql *sql, const SqlTableInfo *table, uint32_t *wanted)
+{
+    SqlColumn columns[SQL_COLUMNS_MAX];
+    char text[2048];
+    *wanted = sql_table_columns(table, columns);
+    int at = snprintf(text, sizeof text,
+                      "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass('%s') "
+                      "AND NOT attisdropped AND (attname, atttypid) IN (",
+                      table->name);
+    for (uint32_t i = 0; i < *wanted; i++) {
+        const char *type = columns[i].type == SQL_BYTES     ? "bytea"
+                           : columns[i].type == SQL_INTEGER ? "int8"
+                                                            : "float8";
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s('%.31s', '%s'::regtype)",
+                       i > 0 ? ", " : "", columns[i].name, type);
+    }
+    snprintf(text + at, sizeof text - (size_t)at, ")");
+    return sql_number(sql, text);
+}
+
+// A table of an older version has fewer columns. Hosts of that version, which go on, name those
+// that they know; the default is what their rows have in the others. Their checksums do not cover
+// them: whoever adds a column to a table whose checksums are read has to take that into account.
+static void add_columns(Sql *sql, const SqlTableInfo *table)
+{
+    SqlColumn columns[SQL_COLUMNS_MAX];
+    uint32_t count = 0;
+    if (count_columns(sql, table, &count) == count) {
+        return;
+    }
+    count = sql_table_columns(table, columns);
+    for (uint32_t i = 0; i < count; i++) {
+        char text[160];
+        snprintf(text, sizeof text, "ALTER TABLE %s ADD COLUMN IF NOT EXISTS %.31s %s DEFAULT %s",
+                 table->name, columns[i].name,
+                 sql_type_text(&sql_dialect_postgresql, columns[i].type),
+                 columns[i].type == SQL_BYTES ? "''" : "0");
+        if (!columns[i].is_key) {
+            sql_exec(sql, text);
+        }
+    }
+}
+
 static void make_table(Sql *sql, const SqlTableInfo *table)
 {
     char text[SQL_TEXT_BYTES + 32], create[SQL_TEXT_BYTES];
-    if (!table_exists(sql, table->name)) {
+    if (table_exists(sql, table->name)) {
+        add_columns(sql, table);
+    } else {
         sql_table_text(table, &sql_dialect_postgresql, create);
         snprintf(text, sizeof text, "%s%s", create,
                  is_rewritten(table->table) ? " WITH (fillfactor = 50)" : "");
@@ -128,22 +175,8 @@ static Status check_columns(Sql *sql, char *reason, size_t reason_bytes)
 {
     for (uint32_t i = 0; i < sql_table_count(); i++) {
         const SqlTableInfo *table = sql_table_at(i);
-        SqlColumn columns[SQL_COLUMNS_MAX];
-        char text[2048];
-        const uint32_t count = sql_table_columns(table, columns);
-        int at = snprintf(text, sizeof text,
-                          "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass('%s') "
-                          "AND NOT attisdropped AND (attname, atttypid) IN (",
-                          table->name);
-        for (uint32_t c = 0; c < count; c++) {
-            const char *type = columns[c].type == SQL_BYTES     ? "bytea"
-                               : columns[c].type == SQL_INTEGER ? "int8"
-                                                                : "float8";
-            at += snprintf(text + at, sizeof text - (size_t)at, "%s('%.31s', '%s'::regtype)",
-                           c > 0 ? ", " : "", columns[c].name, type);
-        }
-        snprintf(text + at, sizeof text - (size_t)at, ")");
-        if (sql_number(sql, text) != count) {
+        uint32_t count = 0;
+        if (count_columns(sql, table, &count) != count) {
             snprintf(reason, reason_bytes,
                      "the database is damaged: a column of table %s is missing or another%s%s",
                      table->name, sql->error != SQL_NO_ERROR ? ": " : "",

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -229,48 +228,20 @@ static bool send_some(const Child *child, const ChildCall *call, Outgoing *out)
     return true;
 }
 
-// What the kernel tells about the child in /proc; "" if nothing.
-static void read_proc(const Child *child, const char *name, char *out, size_t capacity)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)child->process.pid, name);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t bytes = file >= 0 ? read(file, out, capacity - 1) : -1;
-    out[bytes > 0 ? bytes : 0] = '\0';
-    if (file >= 0) {
-        close(file);
-    }
-}
-
 // How long the child has waited for a processor since its last sign. On a busy machine a child that
 // works may be unable to say so for a long time.
 typedef struct Starving {
-    uint64_t ran_ns, waited_ns; // in all, as the kernel counts; 0 where it does not
-    uint64_t sign_waited_ns;    // until the last sign
-    uint64_t ready_since_ns; // ready to run since then, a wait that the kernel has not counted yet
+    ProcessWaits waits;
+    uint64_t sign_ns; // in all, until the last sign
 } Starving;
 
 static uint64_t starved_ns(Starving *starving, const Child *child, uint64_t now, bool is_sign_new)
 {
-    char text[512];
-    uint64_t ran = 0, waited = 0;
-    read_proc(child, "schedstat", text, sizeof text);
-    if (sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &waited) != 2) {
-        return 0;
+    const uint64_t waited = process_starved_ns(&starving->waits, child->process.pid, now);
+    if (is_sign_new || waited < starving->sign_ns) {
+        starving->sign_ns = waited;
     }
-    const bool is_same = ran == starving->ran_ns && waited == starving->waited_ns;
-    read_proc(child, "stat", text, sizeof text);
-    const char *name_end = strrchr(text, ')'); // then a space and the state
-    const bool is_ready = name_end != NULL && strncmp(name_end, ") R", 3) == 0;
-    if (is_sign_new || waited < starving->sign_waited_ns) {
-        starving->sign_waited_ns = waited;
-    }
-    if (is_sign_new || !is_same || !is_ready) {
-        starving->ready_since_ns = now;
-    }
-    starving->ran_ns = ran;
-    starving->waited_ns = waited;
-    return waited - starving->sign_waited_ns + (now - starving->ready_since_ns);
+    return waited - starving->sign_ns;
 }
 
 static void look_at_time(ChildCall *call, Incoming *in, uint64_t quiet_ns, uint64_t whole_ns)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -301,17 +302,34 @@ uint64_t process_resident_bytes(pid_t pid)
     return found ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-uint64_t process_starved_ns(pid_t pid)
+static void read_proc(pid_t pid, const char *name, char *out, size_t capacity)
 {
-    char path[64], text[128];
-    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
-    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
-    if (file == NULL) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    const int file = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t bytes = file >= 0 ? read(file, out, capacity - 1) : -1;
+    out[bytes > 0 ? bytes : 0] = '\0';
+    if (file >= 0) {
+        close(file);
+    }
+}
+
+uint64_t process_starved_ns(ProcessWaits *waits, pid_t pid, uint64_t now_ns)
+{
+    char text[512];
+    uint64_t ran = 0, counted = 0;
+    read_proc(pid, "schedstat", text, sizeof text);
+    if (sscanf(text, "%" SCNu64 " %" SCNu64, &ran, &counted) != 2) {
         return 0;
     }
-    unsigned long long starved = 0;
-    const bool found =
-        fgets(text, sizeof text, file) != NULL && sscanf(text, "%*u %llu", &starved) == 1;
-    fclose(file);
-    return found ? starved : 0;
+    const bool is_same = ran == waits->ran_ns && counted == waits->counted_ns;
+    read_proc(pid, "stat", text, sizeof text);
+    const char *name_end = strrchr(text, ')'); // then a space and the state
+    const bool is_ready = name_end != NULL && strncmp(name_end, ") R", 3) == 0;
+    if (!is_same || !is_ready) {
+        waits->ready_since_ns = now_ns;
+    }
+    waits->ran_ns = ran;
+    waits->counted_ns = counted;
+    return counted + (now_ns - waits->ready_since_ns);
 }

@@ -45,6 +45,10 @@ typedef enum ProcessTurns { PROCESS_TURNS_LONG, PROCESS_TURNS_SHORT } ProcessTur
 void process_set_turns(pid_t pid, ProcessTurns turns);
 // Resident memory of a process; 0: unknown.
 uint64_t process_resident_bytes(pid_t pid);
-// For how long its first thread could have run and got no processor, as far as the kernel counts
-// it; 0: not known.
-uint64_t process_starved_ns(pid_t pid);
+// For how long its first thread could have run and got no processor; 0: not known. The kernel
+// counts a wait when it is over. So whoever looks again and again also hears of the one that goes
+// on: `waits` begins with zeros and is kept between two looks.
+typedef struct ProcessWaits {
+    uint64_t ran_ns, counted_ns, ready_since_ns;
+} ProcessWaits;
+uint64_t process_starved_ns(ProcessWaits *waits, pid_t pid, uint64_t now_ns);

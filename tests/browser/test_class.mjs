@@ -107,7 +107,9 @@ after(async () => {
 
 test('a class of 25 from a list of names, by keyboard; faults are said at the name', async () => {
     const { page, go, context } = kim;
-    await go('/class');
+    await go('/account'); // the looks of this page must not be those of the next one
+    await page.waitForSelector('canvas[data-drawn]');
+    await page.click('.head a[href="/class"]');
     await page.waitForSelector('#class-name');
     await tabTo(page, '#class-name');
     await page.keyboard.type(CLASS);
@@ -189,7 +191,17 @@ test('a template for everybody; three pupils play together in one of their place
     await anna.page.waitForSelector('.cards > li');
     assert.equal(await anna.page.locator('.cards > li').count(), 1, 'her own place alone');
     assert.equal(await anna.page.locator('text=Pause the class').count(), 0, 'she leads nothing');
+    // It shows how far it is, and can be cancelled. (It is asked for on the way, so that the build cannot be ready before.)
+    await anna.page.route('**/api/jobs/*', (route) => route.request().method() === 'DELETE' ? route.continue()
+        : route.fulfill({ json: { job_id: 'x', status: isStopped ? 'cancelled' : 'running', stage: 'compile', progress_pct: 40, log: [], reason: null } }));
+    let isStopped = false;
+    anna.page.on('request', (request) => { isStopped ||= request.method() === 'DELETE' && /\/api\/jobs\//.test(request.url()); });
     await anna.page.click('text=Let the class play it');
+    await until('the progress', () => anna.page.locator('.work progress').evaluate((bar) => bar.value === 0.4));
+    await anna.page.click('.work button:has-text("Cancel")');
+    await anna.page.waitForSelector('.work .said:has-text("Cancelled. Nothing was changed.")');
+    await anna.page.unroute('**/api/jobs/*');
+    await anna.page.click('.work button:has-text("Let the class play it"), .work button:has-text("Publish what you changed")');
     await anna.page.waitForSelector('text=Publish what you changed', { timeout: 60000 });
     await checkAccessible(anna.page, 'the class of a pupil, phone');
     assert.ok(await fits(anna.page), 'nothing is cut off for a pupil');
@@ -248,6 +260,8 @@ test('a draft is read, a code replaced by keyboard, rules kept, a colleague adde
     await checkAccessible(page, 'a draft');
     await shot(page, 'reader_desk');
     await page.setViewportSize(OTHER);
+    await page.click('.reader nav button:has-text("scene.json")');
+    await until('what was chosen is in sight', () => page.locator('.source').evaluate((text) => text.getBoundingClientRect().top < innerHeight / 2));
     assert.ok(await fits(page), 'a draft on a phone');
     await shot(page, 'reader_phone');
     await page.setViewportSize(MAIN);

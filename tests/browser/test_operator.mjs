@@ -118,6 +118,15 @@ test('worlds are shown as they run; an announcement is heard; draining', async (
         (await bo.page.evaluate(() => document.body.textContent)).includes(`Tea at five ${MARKUP}`));
     await page.click('button:has-text("People")');
     await page.waitForSelector('.list a:has-text("<b>Bo</b>")');
+    // Kicked, he reads why and comes back.
+    await page.click('.list button:has-text("Kick")');
+    await page.fill('dialog input', `too loud ${MARKUP}`);
+    await page.click('dialog .danger');
+    await until('bo reads why he was kicked', async () =>
+        (await bo.page.evaluate(() => document.body.innerText)).includes(`too loud ${MARKUP}`));
+    await page.waitForSelector('.outcome:has-text("was removed")');
+    await bo.page.locator('#enter:visible, button:has-text("Try again"):visible').first().click();
+    await bo.playing();
     await shot(page, 'worlds');
     await checkAccessibleToo(page, 'worlds');
     // By keyboard: the button opens a window that says what will happen; Escape leaves everything as it is.
@@ -193,6 +202,7 @@ test('a report with its evidence leads to a ban, which cuts off at once and says
     await page.selectOption('dialog select', '60');
     await page.click('dialog .danger');
     await page.waitForSelector('.outcome:has-text("Done.")');
+    await page.waitForSelector('.ways button:has-text("Lift the ban")'); // the report knows it, too
     await until('bo is cut off and reads why', async () =>
         (await bo.page.evaluate(() => document.body.innerText)).includes('was rude to Cleo'));
     const again = await ask(bo.page, 'POST', '/join', { place_id: 'place_island' });
@@ -214,6 +224,60 @@ test('a report with its evidence leads to a ban, which cuts off at once and says
     await page.click('button:has-text("Lift the ban")');
     await page.waitForSelector('button:text-is("Ban")');
     assert.equal((await ask(bo.page, 'POST', '/join', { place_id: 'place_island' })).status, 200);
+    // What else is done about somebody.
+    await boss.go('/operator/people?who=cleo');
+    const confirm = async (label) => {
+        await page.click(`button:text-is("${label}")`);
+        await page.click('dialog .danger');
+    };
+    await confirm('Mute');
+    await page.waitForSelector('.badge:has-text("Muted")');
+    await page.click('button:text-is("Lift the mute")');
+    await page.waitForSelector('.badge', { state: 'detached' });
+    await page.check('label:has-text("Creator") input');
+    await confirm('Save roles');
+    await until('the role holds', async () => (await ask(page, 'GET', '/admin/users/cleo')).body.roles.join() === 'creator');
+    await page.selectOption('#chat-rule', 'off');
+    await page.click('button:text-is("Save chat")');
+    await until('the rule holds', async () => (await ask(page, 'GET', '/admin/audit?limit=1')).body.audit[0].action === 'chat');
+    await confirm('Reset link');
+    const reset = new URL(await page.inputValue('.copied textarea'));
+    assert.equal((await ask(page, 'POST', '/api/account/link', { link: reset.searchParams.get('link') })).body.purpose, 'password');
+});
+
+const manyPeople = (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('after') ?? 0);
+    const users = Array.from({ length: 50 }, (_, at) => ({ account: `user_${from + at}`, username: `person${from + at}`,
+        shown_name: `person${from + at}`, guest: false, roles: [], created: '2026-01-01T00:00:00Z',
+        last_sign_in: '2026-01-01T00:00:00Z', banned: false, muted: false }));
+    return route.fulfill({ json: { users, next: from < 100 ? String(from + 50) : null } });
+};
+
+test('a list of people is as long as it was when one comes back from one of them', async () => {
+    const { page } = boss;
+    await page.route('**/admin/users?*', manyPeople);
+    await page.click('.sections a:has-text("People")');
+    for (const count of [50, 100]) {
+        await until(`${count} are shown`, async () => await page.locator('tbody tr').count() === count);
+        await page.click('button:has-text("Show more")');
+    }
+    await until('all are shown', async () => await page.locator('tbody tr').count() === 150);
+    assert.equal(await page.locator('button:has-text("Show more")').count(), 0);
+    await page.click('a:text-is("person149")');
+    await page.waitForURL(/who=person149$/);
+    await page.goBack();
+    await until('as many as before', async () => await page.locator('tbody tr').count() === 150);
+    await page.unroute('**/admin/users?*');
+});
+
+test('a world is stopped', async () => {
+    const { page } = boss;
+    await page.click('.sections a:has-text("Worlds")');
+    await page.click('tbody tr:has-text("place_island") button:text-is("Stop")');
+    await page.waitForSelector('dialog:has-text("is saved and stops")');
+    await page.click('dialog .danger');
+    await page.waitForSelector('.outcome:has-text("stops.")');
+    await page.waitForSelector('tbody tr:has-text("place_island")', { state: 'detached' });
 });
 
 test('a featured place is on the front page of a guest; a setting holds at once', async () => {

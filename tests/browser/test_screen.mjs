@@ -181,6 +181,30 @@ test('what scripts show is seen, pressed and typed into', async () => {
     assert.deepEqual(ada.complaints, []);
 });
 
+// The Tab key alone brings the focus to what has that name, as people without a mouse come there.
+async function tabTo(page, name) {
+    const seen = [];
+    for (let presses = 0; presses < 80; presses++) {
+        const now = await page.evaluate(() => {
+            const { activeElement: each } = document;
+            return (each.ariaLabel ?? each.labels?.[0]?.textContent ?? each.textContent).trim();
+        });
+        if (typeof name === 'string' ? now === name : name.test(now)) {
+            return;
+        }
+        seen.push(now);
+        await page.keyboard.press('Tab');
+    }
+    assert.fail(`Tab does not come to ${name}, only to ${[...new Set(seen)].join(', ')}`);
+}
+
+// Opens what has that name, from where the focus is.
+async function choose(page, name, dialog) {
+    await tabTo(page, name);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: dialog }).waitFor();
+}
+
 test('two players chat, mute and report, by keyboard alone', async () => {
     const [ada, bo] = await Promise.all(['Ada', MARKUP.slice(0, 24)].map((name) =>
         open(name)));
@@ -215,19 +239,40 @@ test('two players chat, mute and report, by keyboard alone', async () => {
     await say(bo, 'and now');
     await until('it is heard again', async () => (await log(ada)).includes('and now'));
 
+    // What one has said comes back with the arrow.
+    await ada.page.keyboard.press('Enter');
+    await ada.page.keyboard.press('ArrowUp');
+    await ada.page.keyboard.press('ArrowUp');
+    assert.equal(await ada.page.locator('#chat-text').inputValue(), '/players');
+    await ada.page.keyboard.press('Escape');
+    await ada.page.locator('#chat-text').waitFor({ state: 'detached' });
+
     // The menu: Escape, then Tab and Enter.
     const { page } = ada;
     await page.setViewportSize(PHONE);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Menu' }).waitFor();
     await checkAccessible(page, 'the menu');
-    await page.getByRole('button', { name: 'Players' }).press('Enter');
-    await page.getByRole('dialog', { name: 'Players' }).waitFor();
-    await page.getByRole('button', { name: /^Report <img/ }).press('Enter');
-    await page.getByLabel('What happened?').fill('It shouted.');
+    await choose(page, 'Settings', 'Settings');
+    await tabTo(page, 'Size of texts');
+    await page.keyboard.press('ArrowRight');
+    await page.locator('output', { hasText: '110 %' }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await tabTo(page, 'Colours of menus');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
+    await page.keyboard.press('ArrowUp');
+    await choose(page, 'Back', 'Menu');
+    await choose(page, 'Players', 'Players');
+    await choose(page, /^Report <img/, /^Report/);
+    await tabTo(page, /^What happened\?/);
+    await page.keyboard.type('It shouted.');
     await checkAccessible(page, 'the report');
-    await page.getByRole('button', { name: 'Send the report' }).press('Enter');
+    await tabTo(page, 'Send the report');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Players' }).waitFor();
     await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Menu' }).waitFor();
     await page.keyboard.press('Escape');
     assert.equal(await page.locator('dialog').count(), 0);
     assert.match(await log(ada), /Your report about .* was sent/);
@@ -514,6 +559,7 @@ async function useSettings(ada) {
     await page.getByLabel('Picture', { exact: true }).selectOption('medium');
     await page.getByLabel(/^Teams in words/).check();
     await page.getByLabel(/^Crouch: press once/).check();
+    await page.getByLabel(/^Run: press once/).check();
     await checkAccessible(page, 'the settings, dark, with large texts');
     await page.screenshot({ path: join(process.argv[5], 'screen-settings.png') });
     await page.getByRole('button', { name: /^Walk forward/ }).click();
@@ -527,6 +573,20 @@ async function useSettings(ada) {
         const after = await ada.position();
         return Math.hypot(after.x - before.x, after.z - before.z) > 0.5;
     });
+    const speed = async () => {
+        const { own } = await ada.inspect();
+        return Math.hypot(own[5], own[7]);
+    };
+    const walking = await speed();
+    let turns = 0; // there may be a wall
+    const goes = (what, check) => until(what, async () => {
+        await ada.look(Math.floor(turns++ / 10) * Math.PI / 2);
+        return check(await speed());
+    });
+    await page.keyboard.press('Shift');
+    await goes('one press is enough to run', (now) => now > walking * 1.3);
+    await page.keyboard.press('Shift');
+    await goes('the next one ends it', (now) => now > 1 && now < walking * 1.1);
     await page.keyboard.up('i');
 
     const crouches = async () => ((await ada.inspect()).own[11] & 4) !== 0;
@@ -537,6 +597,8 @@ async function useSettings(ada) {
     await until('the next one ends it', async () => !await crouches());
 
     const { id } = await ada.position();
+    await page.route('**/api/chat*', (route) => // as a server with accounts answers where nobody may write
+        route.fulfill({ json: { rule: 'off', guest: false, phrases: [] } }));
     await page.reload();
     await page.press('#name', 'Enter');
     await ada.playing();
@@ -544,7 +606,14 @@ async function useSettings(ada) {
     assert.equal(await page.evaluate(() =>
         getComputedStyle(document.documentElement).getPropertyValue('--text')), '2');
     const kept = await page.evaluate(() => JSON.parse(localStorage.getItem('sandlot.settings')));
-    assert.deepEqual([kept.quality, kept.teamNames, kept.language, kept.toggleCrouch], ['medium', true, 'en', true]);
+    assert.deepEqual([kept.quality, kept.teamNames, kept.language, kept.toggleCrouch, kept.toggleRun],
+        ['medium', true, 'en', true, true]);
+    await until('it is said that nobody may write', async () => {
+        await page.keyboard.press('Enter');
+        return await page.getByText('Chat is switched off here.').count() === 1;
+    });
+    await page.keyboard.press('Escape');
+    await page.locator('.chat-guest').waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Leave' }).click();
     await until('she is out', async () => (await ada.inspect()).phase === 'closed');

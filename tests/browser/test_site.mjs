@@ -156,6 +156,19 @@ test('a long list is where it was after going back, forward, and to another docu
     await context.close();
 });
 
+test('a page whose files cannot be fetched says so, and comes when one tries again', async () => {
+    const { context, page, go } = await openPage(MAIN);
+    await go('/');
+    await page.waitForSelector('.card a');
+    await page.route(/\/(assets\/.*\.js|healthz)$/, (route) => route.abort());
+    await page.locator('.card a', { hasText: 'Obby' }).first().click();
+    await page.waitForSelector('[role=alert]:has-text("The server cannot be reached")');
+    await page.unroute(/\/(assets\/.*\.js|healthz)$/);
+    await page.click('button:has-text("Try again")');
+    await page.waitForSelector('h1:has-text("Obby")');
+    await context.close();
+});
+
 test('a room is joined by its code, and a wrong code is said at its field', async () => {
     const { context, page, go } = await openPage(MAIN);
     await go('/');
@@ -360,6 +373,12 @@ test('a creator registers, makes a place from a template, is led to publish and 
     await shot(page, 'next');
     assert.match(await page.getAttribute('a:has-text("Play the draft")', 'href'), /place=place_a-course.*&channel=draft$/);
     const managed = new URL(page.url()).pathname;
+    const api = `/api/places/${managed.split('/').at(-1)}`;
+    // A script of its own, with a mistake in line 2.
+    assert.equal(await page.evaluate(async (to) => (await fetch(`${to}/draft/files/ServerScriptService/Bridge.lua`, {
+        method: 'PUT', headers: { 'X-Sandlot': '1', 'If-None-Match': '*' },
+        body: 'Players.PlayerAdded:Connect(function(player)\n    error("there is no bridge for " .. player.Name)\nend)\n',
+    })).ok, api), true);
     await page.fill('#draft-notes', 'the first one');
     await page.click('button:has-text("Publish the draft")');
     await page.waitForSelector('.badge:has-text("live")');
@@ -410,8 +429,13 @@ test('a creator registers, makes a place from a template, is led to publish and 
     await until('Bob plays', async () =>
         (await other.page.evaluate(() => window.sandlot.inspect())).phase === 'playing');
     await page.waitForSelector('th:has-text("ServerScriptService/Game")');
+    await page.waitForSelector('.faults li:has-text("ServerScriptService/Bridge.lua:2"):has-text("there is no bridge for")');
     await shot(page, 'scripts');
+    await until('he is counted', () => page.evaluate(async (to) => (await (await fetch(`${to}/stats?days=1`)).json()).visits === 1, api));
     await page.setViewportSize(MAIN);
+    await page.reload();
+    await page.waitForSelector('.facts div:has-text("Different players"):has(dd:text-is("1"))');
+    await page.waitForSelector('.chart rect:has-text(": 1")', { state: 'attached' });
     await shot(page, 'manage_other');
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is cut off');
     await checkAccessibleToo(page, 'manage, the other width');
@@ -431,6 +455,7 @@ test('a creator uploads files, compares, rolls back, forks; a hostile file is re
     const before = await places();
     await upload(page, { name: 'notes.game', mimeType: 'application/zip', buffer: Buffer.from('no package') });
     await page.waitForSelector('form .wrong:has-text("notes.game is not a .game file")');
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'a long line of it makes the page no wider');
     await upload(page, hostile);
     const refusal = await page.waitForSelector('form .wrong:has-text("passwd")');
     assert.match(await refusal.textContent(), /not accepted[^]*\.\.\/etc\/passwd[^]*dotdot[^]*no path leads out/, 'the entry and the rule');
@@ -527,7 +552,15 @@ test('a tester finds the way into the draft, and nothing to change', async () =>
     const { context, page, complaints, go } = await openPage(MAIN);
     await go('/');
     assert.equal(await register(page, 'tess'), 200);
-    await ask(maker.page, 'PUT', `/api/places/${id}/team/tess`, { role: 'tester' });
+    await maker.go(`/create/${id}`);
+    await maker.page.fill('#member', 'nobody-here');
+    await maker.page.press('#member', 'Enter');
+    await maker.page.waitForSelector('#member-said:not(:empty)');
+    assert.equal(await maker.page.inputValue('#member'), 'nobody-here', 'what was typed stays');
+    await maker.page.fill('#member', 'tess');
+    await maker.page.selectOption('#role', 'tester');
+    await maker.page.press('#member', 'Enter');
+    await maker.page.waitForSelector('li:has-text("tess"):has-text("Tester") button[aria-label="Remove: tess"]');
     await go('/create');
     await page.click('a:has-text("Secret")');
     await page.waitForURL(new RegExp(`/place/${id}$`));

@@ -266,6 +266,46 @@ step('keys alone: the palette, the tree, renaming, grouping', async () => {
     await until('grouped', async () => (await find(page, 'Group')).length === 1);
     await page.keyboard.press('Control+z');
     await until('and not any more', async () => (await find(page, 'Group')).length === 0);
+    // Arrows move as one sees it, and several presses are one step.
+    const wedge = async () => (await find(page, 'Wedge'))[0].transform.position;
+    const before = await wedge();
+    await studio(page, () => {
+        window.studio.select([window.studio.document.find('Wedge')[0]]);
+        window.studio.view.rig.orbit(Math.PI / 0.005, 0); // from behind
+    });
+    await page.locator('.stage canvas').focus();
+    await studio(page, () => ['ArrowRight', 'ArrowRight', 'PageUp'].forEach((key) => // one right after the other, however busy the machine is
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, composed: true }))));
+    await until('moved', async () => (await wedge()).join() === [before[0] - 1, before[1] + 0.5, before[2]].join());
+    await page.keyboard.press('Control+z');
+    await until('one step', async () => (await wedge()).join() === before.join());
+    await page.keyboard.press('Home');
+    // What gets another parent stays where it is in the world, and so it does when the group is taken apart.
+    const worldOf = () => studio(page, () => window.studio.rows.get(window.studio.document.find('Wedge')[0]));
+    const there = await worldOf();
+    await page.setViewportSize(DESK); // all rows of the tree are in sight
+    await studio(page, () => {
+        const { document: doc } = window.studio;
+        doc.edit('Group', [{ op: 'create', entity: { id: doc.newId(), type: 'group', name: 'Turned', transform: { position: [5, 1, -2], rotation: [0, 30, 0] } } }]);
+        window.studio.side.value = 'tree';
+        window.studio.select([doc.find('Wedge')[0]]);
+    });
+    const row = (name) => page.locator('[role=treeitem]', { hasText: new RegExp(`${name}$`) });
+    const close = (now) => ['position', 'rotation'].every((what) => now[what].every((each, i) => Math.abs(each - there[what][i]) < 2e-3));
+    await row('Wedge').dragTo(row('Turned'));
+    await until('it has a parent', async () => (await find(page, 'Wedge'))[0].parent === (await find(page, 'Turned'))[0].id);
+    assert.ok(close(await worldOf()), JSON.stringify([there, await worldOf()]));
+    await studio(page, () => window.studio.select([window.studio.document.find('Turned')[0]]));
+    await page.locator('.stage canvas').focus();
+    await page.keyboard.press('Control+Shift+g');
+    await until('taken apart', async () => (await find(page, 'Wedge'))[0].parent === undefined && (await find(page, 'Turned')).length === 0);
+    assert.ok(close(await worldOf()), JSON.stringify([there, await worldOf()]));
+    for (let i = 0; i < 3; i++) {
+        await page.keyboard.press('Control+z');
+    }
+    await until('all as before', async () => (await find(page, 'Turned')).length === 0 && (await wedge()).join() === before.join());
+    await page.click('#side-insert');
+    await page.setViewportSize(SMALL);
 });
 
 step('several at once, the parameters that a script names, and the handles: axes of the thing, angles, single cubes', async () => {
@@ -283,6 +323,20 @@ step('several at once, the parameters that a script names, and the handles: axes
     await glow.fill('0.5');
     await glow.press('Enter');
     await until('both glow', async () => (await both((each) => each.glow)).join() === '0.5,0.5');
+    // One axis of several things: each keeps the others, and where they differ is said.
+    const places = await both((each) => [...each.transform.position]);
+    assert.notEqual(places[0][0], places[1][0]);
+    const across = page.locator('input[aria-label="Position x"]');
+    assert.equal(await across.getAttribute('placeholder'), 'different');
+    const up = page.locator('input[aria-label="Position y"]');
+    await up.fill('7');
+    await up.press('Enter');
+    await until('both are as high', async () => (await both((each) => each.transform.position[1])).join() === '7,7');
+    assert.deepEqual(await both((each) => each.transform.position), places.map(([x, , z]) => [x, 7, z]));
+    assert.equal(await up.inputValue(), '7');
+    await page.locator('.stage canvas').focus();
+    await page.keyboard.press('Control+z');
+    await until('and back in one step', async () => JSON.stringify(await both((each) => each.transform.position)) === JSON.stringify(places));
     // Fields by type, with the values of the script; a thing gets only what is set.
     const speed = page.locator('.parameters input[aria-label=speed]');
     await speed.waitFor();
@@ -529,6 +583,15 @@ step('ten thousand parts: few calls, few rows, a quick picture', async () => {
         return [...rows.values()].filter(({ half, position }) => Math.max(...half) < 2 &&
             camera.position.clone().set(...position).project(camera).toArray().some((at) => Math.abs(at) > 1)).length;
     }), 0);
+    // Nothing is drawn while nothing changes, and the light is red above what a phone should have to draw.
+    const drawn = () => studio(page, () => window.studio.view.cost.pictures);
+    await until('the picture stands still', async () => {
+        const pictures = await drawn();
+        await page.waitForTimeout(400);
+        return await drawn() === pictures;
+    });
+    const triangles = await studio(page, () => window.studio.view.cost.triangles);
+    await page.waitForSelector(`.status .light.${triangles > 250_000 ? 'red' : 'green'}`, { state: 'attached' });
     assert.ok(measured.parts > PARTS);
     assert.ok(measured.calls <= 40, `${measured.calls} calls`);
     assert.ok(measured.rows <= 100, `${measured.rows} rows`);

@@ -149,8 +149,8 @@ test('a place is played beside its script, a change runs at once, and nothing of
     await fault.click();
     await until('the line is shown', async () => /Line 3,/.test(await page.locator('.script-where').textContent()));
     assert.match(await page.locator('.script-status').textContent(), /Scripts \d+\.\d\d ms/);
-    // What can be done in the running world is, a new part with a script too, and another name for it: nothing is printed or
-    // compiled for it. A spawn makes it anew.
+    // What can be done in the running world is, a new part with a script too, another name for it, and where players start:
+    // nothing is printed or compiled for it. A setting of the place makes it anew.
     const { compiled } = await made();
     assert.ok(compiled >= 1, 'it was not made of what the document compiled');
     const paint = (colour) => page.evaluate((value) => {
@@ -168,12 +168,14 @@ test('a place is played beside its script, a change runs at once, and nothing of
         doc.edit('Rename', [{ op: 'set', member: 'name', ids: [doc.find('Late')[0]], value: 'Later' }]);
     });
     await page.waitForTimeout(500);
-    assert.deepEqual(await made(), { compiled, printed });
     await page.evaluate(() => {
         const { document: doc, rows } = window.studio;
         const ids = [[...rows.values()].find(({ type }) => type === 3).id]; // spawn
         doc.edit('Move', [{ op: 'set', member: 'transform.position', ids, value: [0, 3, 0] }]);
     });
+    await page.waitForTimeout(500);
+    assert.deepEqual(await made(), { compiled, printed });
+    await page.evaluate(() => window.studio.document.edit('Set', [{ op: 'set', kind: 'settings', member: 'respawnMs', ids: [0], value: 1234 }]));
     await until('the world is made anew', async () => (await made()).compiled === compiled + 1);
     await until('and the player is in it', async () => (await (await inside())?.evaluate(() =>
         window.sandlot?.inspect().phase === 'playing' && window.sandlot.inspect().own[0] === 1)));

@@ -75,6 +75,14 @@ step('the guided tour, from an empty account to a course that is played in anoth
     assert.equal(await tourAt(page), 2);
     await studio(page, () => window.studio.select(window.studio.document.find('Block')));
     await shot(page, 'tour_3');
+    // Another one does not make it the wrong number of blocks for ever.
+    await page.click('[data-kit=wedge]');
+    await until('a wedge', async () => (await find(page, 'Wedge')).length === 1);
+    await page.click('.inspector [data-command=delete]');
+    await until('no wedge', async () => (await find(page, 'Wedge')).length === 0);
+    await page.click('[data-kit=wedge]');
+    await until('a wedge again', async () => (await find(page, 'Wedge')).length === 1);
+    await studio(page, () => window.studio.select(window.studio.document.find('Block')));
     // 3: moves it, by its middle.
     const block = await spotOf(page, 'Block');
     await drag(page, block, { x: block.x + 60, y: block.y + 10 });
@@ -92,6 +100,17 @@ step('the guided tour, from an empty account to a course that is played in anoth
     await shot(page, 'tour_5');
     // 5: a colour.
     const colour = page.locator('.member.type-colour input[type=text]').first();
+    const isSeen = () => colour.evaluate((field) => {
+        const members = field.closest('.members') ?? field.closest('.inspector');
+        const [own, whole] = [field, members].map((each) => each.getBoundingClientRect());
+        return own.top >= whole.top && own.bottom <= Math.min(whole.bottom, innerHeight);
+    });
+    await until('the field that the step is about is in sight', isSeen);
+    await studio(page, () => window.studio.select([]));
+    await colour.waitFor({ state: 'detached' });
+    await studio(page, () => window.studio.select(window.studio.document.find('Block').slice(-1)));
+    await until('also when something is selected later', isSeen);
+    await page.waitForSelector('.member.type-colour.pointed');
     await colour.fill('#ff8800');
     await colour.press('Enter');
     await arrives(page, 5);
@@ -189,7 +208,7 @@ step('a picture and a model that are uploaded are seen at once, also under anoth
     await upload(page, [['aaa.png', plain(0, 255, 0)]]);
     await until('the second file', async () => /assets\/aaa\.png/.test(await page.textContent('.assets')));
     await page.waitForTimeout(500);
-    assert.ok(await magenta(page) > 20, 'it has its own picture and not the new one');
+    await until('it has its own picture and not the new one', async () => await magenta(page) > 20);
     await upload(page, [['skin.png', plain(0, 255, 0)]]);
     await until('the changed picture', async () => await magenta(page) === 0);
     // A model takes the place of the shape; what cannot be read leaves it, and is said.
@@ -396,12 +415,17 @@ step('a tablet: fingers turn, move and zoom, select, drag a thing, and use the h
     await fingers([[grip.x, grip.y]], [[grip.x, grip.y - 20]], [[grip.x, grip.y - 60]]);
     await until('it was lifted by its arrow', async () => (await find(page, name))[0].transform.position[1] > low);
     await page.tap('[data-kit=wedge]');
-    await until('a wedge', async () => (await find(page, 'Wedge')).length === 1);
+    await until('a wedge', async () => (await find(page, 'Wedge2')).length === 1);
     const size = page.locator('input[aria-label="Size y"]');
     await size.tap();
     await size.fill('3');
     await size.press('Enter');
-    await until('it is higher', async () => (await find(page, 'Wedge'))[0].shape.size[1] === 3);
+    await until('it is higher', async () => (await find(page, 'Wedge2'))[0].shape.size[1] === 3);
+    // What a keyboard does has buttons too.
+    await page.tap('.inspector [data-command=duplicate]');
+    await until('two', async () => (await studio(page, () => window.studio.document.find('Wedge').length)) === 3);
+    await page.tap('.inspector [data-command=delete]');
+    await until('one', async () => (await studio(page, () => window.studio.document.find('Wedge').length)) === 2);
     await shot(page, 'touch');
     await saved(page);
     assert.deepEqual(tablet.complaints, []);

@@ -139,14 +139,33 @@ async function findKeyboardTrouble() {
     });
 }
 
+// Which links lead to nothing. A page of the site is there for every name: what it is about is asked of the API.
+const findDead = (links) => page.evaluate(async (all) => {
+    const dead = [];
+    for (const link of all) {
+        const { pathname: path, search } = new URL(link);
+        const about = /^\/(place|create|studio|class|play)\/([^/]+)$/.exec(path);
+        const api = { place: 'places', create: 'places', studio: 'places', class: 'classes', play: 'rooms' }[about?.[1]];
+        for (const each of [path + search, ...api === undefined ? [] : [`/api/${api}/${about[2]}`]]) {
+            const { status, body } = await fetch(each, { headers: { Accept: 'text/html' } });
+            await body?.cancel();
+            dead.push(...status === 200 ? [] : [`${status} ${each}`]);
+        }
+    }
+    return dead;
+}, [...links]);
+
 test('every page of the site', async () => {
     const trouble = [];
+    const links = new Set();
     for (const [name, path] of Object.entries(SITE)) {
         await page.setViewportSize(VIEWS.desk);
         await go(path());
         await loaded();
         trouble.push(...await look(name));
         trouble.push(...(await findKeyboardTrouble()).map((text) => `${name}: ${text}`));
+        (await page.locator('a[href]').evaluateAll((all) => all.filter((each) => each.origin === location.origin).map((each) => each.href.split('#')[0])))
+            .forEach((link) => links.add(link));
         if (onlyInAll === false) { // in `make test` those of other files show it
             await page.emulateMedia({ colorScheme: 'dark' });
             await checkAccessible(page, `${name}, dark`);
@@ -155,6 +174,8 @@ test('every page of the site', async () => {
         }
     }
     assert.deepEqual(trouble, []);
+    assert.ok(links.size > 40, `${links.size} links`);
+    assert.deepEqual(await findDead(links), [], 'links to nothing');
     assert.deepEqual(complaints, []);
 });
 

@@ -36,6 +36,7 @@ WORLDS = 4 if BOTS >= 40 else 2
 BUILDERS = 3  # in each world; the others walk
 PORT = 5000
 FREEZE_S, CUT_S = 8, 16
+TAKES_S = 10  # a host that has just begun takes no worlds until then
 GAP_S = 15  # what is promised of a failure; printed, and checked in the long form
 CONTROL_S = 10 if FAULTS > 1 else 0  # nothing fails for so long: what gaps the machine makes by itself
 BACK_S = 90
@@ -175,6 +176,12 @@ class Crowd:
         text = "\n".join(text for _, text in self.lines)
         return int(re.search(r"^ *durable +(\d+)$", text, re.MULTILINE)[1])
 
+    def losses(self):
+        """How bots lost their hosts, other than by being told `moved`. Whoever was not in yet and has to ask
+        again, because the world has just left (1013, or the answer to the join), has lost nothing."""
+        return [text.strip() for _, text in self.lines
+                if re.match(r" +failed +\d+ × (?!join|closed with 1013)", text)]
+
     def kill(self):
         if self.process.poll() is None:
             self.process.kill()
@@ -204,7 +211,7 @@ class Club:
             wait_until(host.is_ready, "a host is ready", 30)
         primary = self.databases.primary()
         check(primary.ask(AUDIT, "sandlot") is not None, f"the audit: {primary.said}")
-        time.sleep(10)  # a host that has just begun takes no worlds
+        time.sleep(TAKES_S)
         for number in range(WORLDS):
             # Guests of one address may make three worlds, as each host counts them.
             answer = self.join(self.sign_in(f"maker{number}"), self.hosts[number % HOSTS])
@@ -239,6 +246,30 @@ class Club:
             if each > BUILDERS:
                 self.crowds.append(Crowd(self, machine, world, each - BUILDERS, "walk"))
         self.wait_back()
+
+    def upgrade(self):
+        """One host after the other ends and begins again, as for a new version. Players are told `moved`,
+        and nothing else happens to them."""
+        self.start_bots()
+        since, gaps = time.monotonic(), []
+        print("  one host after the other ends and begins again", flush=True)
+        for host in self.hosts:
+            begin = time.monotonic()
+            host.process.send_signal(signal.SIGTERM)
+            check(host.process.wait(60) == 0, "\n".join(host.lines[-20:]))
+            host.start()
+            wait_until(host.is_ready, "a host is ready again", 30)
+            time.sleep(TAKES_S)
+            self.wait_back()
+            gaps.append(max(crowd.gap(begin) for crowd in self.crowds))
+        crowds, worlds = self.crowds, len(self.worlds)
+        stored = self.stop_bots()
+        print(f"    gaps {' '.join(f'{gap:.1f}' for gap in gaps)} s; {stored} things stored, none lost; it took "
+              f"{time.monotonic() - since:.0f} s", flush=True)
+        lost = [line for crowd in crowds for line in crowd.losses()]
+        is_starved = any("behind" in line or "silent" in line for line in lost)  # bots, or worlds, for seconds
+        print("    ".join(["", *lost]) + "\n" if lost else "", end="", flush=True)
+        check(not lost or is_starved, f"players of {worlds} worlds lost their host: {lost}")
 
     def wait_back(self):
         wait_until(lambda: all(crowd.plays() for crowd in self.crowds), "everybody plays", BACK_S)
@@ -359,6 +390,7 @@ def with_club(program, folder, work):
         club = Club(program, folder, network, databases)
         try:
             club.open()
+            club.upgrade()
             club.start_bots()
             work(club)
         except BaseException:

@@ -2,6 +2,7 @@
 #include "server/host/host_inside.h"
 
 #include "core/world/save/row.h"
+#include "server/store/store_inside.h"
 #include "server/sys/clock.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
@@ -469,6 +470,63 @@ TEST(only_a_world_of_its_own_begins_again_right_after_an_outage)
     hosted_step(other);
     CHECK_INT(other->state, WORLD_TAKING);
     host->peer_count = 0;
+    end();
+}
+
+static void set_disk(StoreDisk disk)
+{
+    Store *store = fixture.store.store;
+    pthread_mutex_lock(&store->lock);
+    store->stats.disk = disk;
+    pthread_mutex_unlock(&store->lock);
+}
+
+static void refuse_take(HostWorld *world, StoreDisk disk)
+{
+    CHECK_INT(world->state, WORLD_TAKING);
+    set_disk(disk);
+    hosted_answer(world, TAG_TAKE, &(StoreCompletion){.status = STATUS_BLOCKED});
+    CHECK_INT(world->state, WORLD_WAITING);
+    fixture.now_ms += 600;
+    hosted_step(world);
+}
+
+// What it saved waits for the database, and it begins again as soon as that is back.
+TEST(a_world_that_ends_while_the_database_is_away_loses_no_save)
+{
+    begin(8, 8);
+    Host *host = fixture.host;
+    snprintf(host->config.host_id, sizeof host->config.host_id, "host0");
+    host->has_row = true;
+    HostWorld *world = add_world("world_a", "AAAAAA", false);
+    world->epoch = 1;
+    world->has_lease = world->wanted = true;
+    world->saves.count = 1;
+    world->saves.seq = 1;
+    world->saves.all[0] = (HostSave){.state = SAVE_SENT, .seq = 1};
+    world->state = WORLD_DRAINING;
+    world->deadline_ns = host_now(host) + 3 * HOST_SECOND_NS;
+    set_disk(STORE_DISK_AWAY);
+    fixture.now_ms += 10000;
+    hosted_step(world);
+    CHECK_INT(world->state, WORLD_DRAINING);
+    CHECK_INT(host->counts.saves_lost, 0);
+    set_disk(STORE_DISK_FINE);
+    hosted_save_answer(world, 0, &(StoreCompletion){.status = STATUS_OK});
+    hosted_step(world);
+    refuse_take(world, STORE_DISK_AWAY);
+    refuse_take(world, STORE_DISK_FULL);
+    CHECK_INT(world->state, WORLD_WAITING); // a disk of its own is asked seldom
+    fixture.now_ms += 5000;
+    hosted_step(world);
+    CHECK_INT(world->state, WORLD_TAKING);
+    // On a disk that is full nothing waits for ever.
+    world->state = WORLD_DRAINING;
+    world->deadline_ns = host_now(host);
+    world->saves.count = 1;
+    world->saves.all[world->saves.first] = (HostSave){.state = SAVE_SENT, .seq = 1};
+    hosted_step(world);
+    CHECK_INT(host->counts.saves_lost, 1);
     end();
 }
 

@@ -743,6 +743,71 @@ TEST(saves_of_one_world_in_one_commit)
     behind_end(&behind);
 }
 
+// --- versions -----------------------------------------------------------------------------------
+
+static void *open_store(void *user)
+{
+    CHECK_OK(fixture_open(user));
+    return NULL;
+}
+
+static bool change_tables(Behind *behind, const char *text)
+{
+    return fixture_sql(&behind->fixture, text);
+}
+
+// An upgrade is one host after the other: those that are not upgraded yet go on.
+TEST(what_a_version_adds_disturbs_no_host_of_another)
+{
+    Behind behind;
+    if (!behind_begin(&behind)) {
+        return;
+    }
+    uint64_t seq = 0;
+    CHECK_OK(save(&behind, ++seq, 1));
+    // As an older version made it.
+    REQUIRE(change_tables(&behind, "ALTER TABLE hosts DROP COLUMN is_peer, DROP COLUMN memory, "
+                                   "DROP COLUMN tick, DROP COLUMN worlds, DROP COLUMN players; "
+                                   "DROP TABLE shared_settings; "
+                                   "UPDATE sandlot_schema SET version = 9"));
+    // Two begin at once.
+    StoreFixture others[2] = {behind.fixture, behind.fixture};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) {
+        others[i].store = NULL;
+        CHECK_INT(pthread_create(&threads[i], NULL, open_store, &others[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)pthread_join(threads[i], NULL);
+        REQUIRE(others[i].store != NULL);
+    }
+    CHECK_INT(number(&behind, "SELECT version FROM sandlot_schema"), STORE_SCHEMA);
+    CHECK_INT(number(&behind, "SELECT players FROM hosts WHERE host_id = 'host'"), 0);
+    CHECK_INT(number(&behind, "SELECT count(*) FROM shared_settings"), 0);
+    CHECK_OK(fixture_renew(&others[1], "second", 1, FIXTURE_FOREVER, FIXTURE_FOREVER));
+    CHECK_OK(save(&behind, ++seq, 2));
+    CHECK_OK(fixture_renew(&behind.fixture, "host", 0, FIXTURE_FOREVER, FIXTURE_FOREVER));
+    fixture_close(&others[0]);
+    fixture_close(&others[1]);
+    // A later one comes.
+    REQUIRE(change_tables(&behind, "ALTER TABLE hosts ADD COLUMN later BIGINT DEFAULT 0; "
+                                   "ALTER TABLE structures ADD COLUMN later BYTEA DEFAULT ''; "
+                                   "CREATE TABLE later(id BIGINT); "
+                                   "UPDATE sandlot_schema SET version = 1000"));
+    CHECK_OK(save(&behind, ++seq, 3));
+    CHECK_OK(fixture_renew(&behind.fixture, "host", 0, FIXTURE_FOREVER, FIXTURE_FOREVER));
+    CHECK_OK(fixture_open(&others[0])); // one that begins again before its turn
+    fixture_close(&others[0]);
+    CHECK_INT(number(&behind, "SELECT version FROM sandlot_schema"), 1000);
+    REQUIRE(change_tables(&behind, "UPDATE sandlot_schema SET readable_from = 1000"));
+    CHECK_INT(fixture_open(&others[0]), STATUS_UNSUPPORTED);
+    CHECK(strstr(others[0].reason, "a later version of sandlot") != NULL);
+    REQUIRE(change_tables(&behind, "UPDATE sandlot_schema SET readable_from = 9; "
+                                   "ALTER TABLE hosts DROP COLUMN players"));
+    CHECK_INT(fixture_open(&others[0]), STATUS_MALFORMED); // nobody makes what is lost
+    behind_end(&behind);
+}
+
 // --- blobs --------------------------------------------------------------------------------------
 
 TEST(blobs_are_pieces_of_the_server_and_files_of_a_cache)

@@ -769,6 +769,32 @@ TEST(numbers_for_the_board_and_teams_reach_everybody)
     close();
 }
 
+// Most scripts choose the team when a player comes in, after everybody was told who it is.
+TEST(a_team_that_a_player_comes_in_with_is_told)
+{
+    open();
+    CHECK_OK(act_world_script(&act, "ServerScriptService/Teams",
+                              "Players.PlayerAdded:Connect(function(p) p.Team = p.Name == 'ann' "
+                              "and 'red' or 'blue' end)\n"));
+    ActClient *a = act_world_join(&act, 7, "ann");
+    act_world_tick(&act, 12);
+    const MessagePlayerJoined *joined = act_client_last(a, MESSAGE_PLAYER_JOINED);
+    REQUIRE(joined != NULL);
+    CHECK(is(joined->team, "red"));
+    const uint32_t told = a->counts[MESSAGE_PLAYER_JOINED];
+    ActClient *b = act_world_join(&act, 8, "bo");
+    act_world_tick(&act, 12);
+    joined = act_client_last(a, MESSAGE_PLAYER_JOINED);
+    CHECK_INT(joined->player, 8);
+    CHECK(is(joined->team, "blue"));
+    CHECK_INT(a->counts[MESSAGE_PLAYER_JOINED], told + 2); // who came, and the team
+    CHECK(
+        is(((const MessagePlayerJoined *)act_client_last(b, MESSAGE_PLAYER_JOINED))->team, "blue"));
+    act_world_tick(&act, 60);
+    CHECK_INT(a->counts[MESSAGE_PLAYER_JOINED], told + 2);
+    close();
+}
+
 TEST(a_storm_of_events_keeps_no_join_from_anybody)
 {
     static const char hurt[] = "function onUpdate()\n"

@@ -10,6 +10,11 @@ import { FLASHES_A_SECOND, FlashGuard } from '../../web/src/play/flash.ts';
 import { People } from '../../web/src/play/people.ts';
 import { DEFAULTS, bindKey, readSettings, settings } from '../../web/src/play/settings.ts';
 import { ShownTrees, makeWidget } from '../../web/src/play/shown.ts';
+import { explain, sentence } from '../../web/src/core/reasons.ts';
+import { coreLine, downloadLine, sceneLine } from '../../web/src/ui/downloads.ts';
+import { LANGUAGES, speak } from '../../web/src/ui/languages.ts';
+import { linkWords } from '../../web/src/ui/link_words.ts';
+import { words } from '../../web/src/ui/words.ts';
 
 const list = (...bytes) => readValues(Uint8Array.from([6, 1, ...bytes]))[0];
 
@@ -198,5 +203,64 @@ test('a script cannot make the whole screen flash with what it shows', () => {
     for (let i = 0; i < 30; i++) {
         show(i % 2 === 0 ? white : null);
         assert.equal(isUp(), i % 2 === 0);
+    }
+});
+
+// A made-up one: every text of a table stands in brackets.
+const bracketed = (value) => typeof value === 'string' ? `[${value}]`
+    : typeof value === 'function' ? (...given) => `[${value(...given)}]`
+    : Array.isArray(value) ? value.map(bracketed)
+    : Object.fromEntries(Object.entries(value).map(([member, each]) => [member, bracketed(each)]));
+
+// Letters that stand in no bracket come from no table.
+function checkSpoken(text) {
+    let depth = 0;
+    const outside = [...text].filter((letter) => {
+        depth += letter === '[' ? 1 : letter === ']' ? -1 : 0;
+        return depth === 0 && /[a-z]/i.test(letter);
+    });
+    assert.deepEqual([outside.join(''), depth], ['', 0], text);
+}
+
+test('another language is one file: nothing is said past its tables', async () => {
+    const { laterWords: english } = await import('../../web/src/ui/words_later.ts?english');
+    LANGUAGES.xx = { name: 'Brackets', load: () =>
+        Promise.resolve({ words: bracketed(words), laterWords: bracketed(english) }) };
+    const before = [{ ...words }, { ...linkWords }];
+    await speak('xx', words, linkWords);
+    try {
+        // What is asked for after the language is here, as the page does.
+        const { laterWords } = await import('../../web/src/ui/words_later.ts');
+        assert.equal(laterWords.settings.title, '[Settings]');
+        assert.equal(words.menu.title, '[Menu]');
+        const progress = {
+            sceneBytes: 4000, sceneHave: 100, scripts: 3, scriptsHave: 1, scriptsRefused: 0, runeBytes: 5000,
+            runeHave: 90, current: '', isWaiting: true,
+        };
+        const chat = new Chat(new People(), () => {}, () => {});
+        ['/help', '/players', '/mute x'].forEach((line) => chat.say(line));
+        for (const text of [
+            sceneLine(progress), downloadLine(progress), downloadLine({ ...progress, scriptsRefused: 2 }), coreLine(1, 2),
+            explain('behind').text, explain('').text, sentence(''), ...chat.lines.value.map(({ text: line }) => line),
+        ]) {
+            checkSpoken(text);
+        }
+        // The numbers for creators, all of which are text.
+        const said = [];
+        const cell = () => ({ dataset: {}, set textContent(text) { said.push(text); } });
+        globalThis.document = { createElement: cell };
+        const { Overlay } = await import('../../web/src/ui/overlay.ts');
+        const table = new Overlay({ hidden: false, tBodies: [{ insertRow: () => ({ append() {}, insertCell: cell }) }] });
+        const stats = Object.fromEntries(['bytesDown', 'bytesUp', 'snapshots', 'correctionLastM', 'serverTick', 'rttMs', 'jitterMs',
+            'inputSeq', 'pendingInputs', 'leadTicks', 'corrections', 'delayMs', 'snapshotIntervalP99Ms', 'visible', 'scripts',
+            'runes', 'manifestVersion'].map((name) => [name, 1]));
+        table.update({ ...stats, manifestProven: true }, { phase: 'playing', connections: 2, atMs: 0 }, 60);
+        assert.ok(said.some((text) => text.includes('reconnected')));
+        said.map((text) => text.replace(/[\d.]+ (ms|B|KiB)/g, '')).forEach(checkSpoken);
+    } finally {
+        delete globalThis.document;
+        delete LANGUAGES.xx;
+        Object.assign(words, before[0]);
+        Object.assign(linkWords, before[1]);
     }
 });

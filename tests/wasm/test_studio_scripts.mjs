@@ -12,7 +12,10 @@ import { Text } from '@codemirror/state';
 import { readApi } from '../../web/api_table.ts';
 import { ApiHelp } from '../../web/src/studio/script/api_help.ts';
 import { luaParser } from '../../web/src/studio/script/lua_mode.ts';
-import { place } from '../../web/src/studio/play/console.ts';
+import { COMMANDS } from '../../web/src/studio/commands.ts';
+import { ConsoleLog, place } from '../../web/src/studio/play/console.ts';
+import { KITS, insertKit } from '../../web/src/studio/kits.ts';
+import { sha256 } from '../../web/src/studio/files.ts';
 import { LocalLink } from '../../web/src/studio/play/local_link.ts';
 import { words as studioWords } from '../../web/src/studio/words_studio.ts';
 import { PlayedScene } from '../../web/src/studio/play/scene_edit.ts';
@@ -312,7 +315,7 @@ function onDisable(self) error("no") end`;
 async function openText() {
     const heard = { files: [], refused: [] };
     const texts = new Map([['a', 'old']]); // by hash
-    const state = { hash: 'a', isWaiting: false };
+    const state = { hash: 'a', isWaiting: false, isCut: false };
     const document = {
         files: () => [{ path: 'x.lua', hash: state.hash }], placeJson: () => '', sceneJson: () => '',
         on: (event, listener) => { heard[event]?.push(listener); return () => undefined; },
@@ -322,6 +325,9 @@ async function openText() {
     const files = {
         read: () => Promise.resolve(encoder.encode(texts.get(state.hash))),
         write: (_, bytes) => {
+            if (state.isCut) {
+                return Promise.reject(new TypeError('Failed to fetch'));
+            }
             texts.set('b', new TextDecoder().decode(bytes));
             state.hash = 'b';
             return Promise.resolve('b');
@@ -339,8 +345,42 @@ async function openText() {
         await new Promise((done) => setTimeout(done, 5));
         return [buffer.save.value.kind, buffer.content()];
     };
-    return { state, change };
+    return { state, change, buffer, texts };
 }
+
+test('a text that did not reach the server is sent again by itself', async (t) => {
+    const { state, buffer, texts } = await openText();
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    state.isCut = true;
+    buffer.edited(Text.of(['typed offline']));
+    await buffer.write();
+    const turns = async () => { for (let i = 0; i < 10; i++) { await Promise.resolve(); } };
+    for (let i = 0; i < 3; i++) {
+        assert.equal(buffer.save.value.kind, 'failed', 'it is said until it is saved');
+        t.mock.timers.tick(3000);
+        await turns();
+    }
+    state.isCut = false;
+    t.mock.timers.tick(3000);
+    await turns();
+    assert.equal(buffer.save.value.kind, 'saved');
+    assert.equal(texts.get('b'), 'typed offline');
+});
+
+test('the console keeps the newest thousand lines', () => {
+    const log = new ConsoleLog();
+    log.add(Array.from({ length: 1500 }, (_, i) => ({ side: 'server', level: 'info', text: `line ${i}` })));
+    log.add([{ side: 'client', level: 'info', text: 'last' }, { side: 'client', level: 'info', text: 'last' }]);
+    assert.equal(log.lines.value.length, 1000);
+    assert.equal(log.lines.value[0].text, 'line 501');
+    assert.deepEqual([log.lines.value.at(-1).text, log.lines.value.at(-1).count], ['last', 2]);
+});
+
+test('every command has a key, and no two have the same', () => {
+    const keys = COMMANDS.map(({ key }) => key);
+    assert.ok(keys.every((key) => key !== ''));
+    assert.equal(new Set(keys).size, keys.length);
+});
 
 test('what somebody writes after a text was taken is shown; if it may not have been taken, a person is asked', async () => {
     const taken = await openText();
@@ -362,7 +402,7 @@ test('what "New script" writes in Lua has no problem', async () => {
     }
 });
 
-// --- editing while it is played ---
+// --- the toolbox ---
 
 const sceneOf = (entities) => encoder.encode(JSON.stringify({ format: 1, entities }));
 const PARTS = [
@@ -371,6 +411,105 @@ const PARTS = [
     { id: 3, name: 'Box', transform: { position: [5, 1, 5] }, shape: { size: [1, 1, 1] } },
     { id: 4, name: 'Lid', parent: 3, transform: { position: [0, 1, 0] }, shape: { size: [1, 0.2, 1] } },
 ];
+
+// What scripts of the test say: how many coins somebody has, and where the guard is.
+const WATCH = `
+function onStart()
+    while true do
+        task.wait(0.25)
+        for _, player in ipairs(Players.GetPlayers()) do print("coins " .. tostring(player.leaderstats.Coins)) end
+        for _, guard in ipairs(World.GetTagged("guard")) do print("guard " .. guard.Position.x .. " " .. guard.Position.z) end
+    end
+end
+`;
+
+// A place that has a floor, a spawn at the middle, and what the buttons of the toolbox insert, at [x, z, turned by].
+async function inserted(core, kits) {
+    const document = await StudioDocument.load(new WebAssembly.Module(readFileSync(studioWasm)));
+    document.openTexts('{"format": 1, "name": "Kits"}', new TextDecoder().decode(sceneOf(
+        [{ ...PARTS[0], shape: { size: [80, 1, 80] } }, { ...PARTS[1], transform: { position: [0, 0, 0] } }])));
+    const blobs = new Map();
+    const files = {
+        hashOf: (path) => document.files().find((file) => file.path === path)?.hash ?? null,
+        store: async (bytes) => {
+            const hash = await sha256(bytes);
+            blobs.set(hash, bytes);
+            return hash;
+        },
+    };
+    const studio = { document, files, view: null, rows: new Map(), grid: { value: 0.5 }, select: () => undefined };
+    for (const [kit, [x, z, turn = 0]] of kits) {
+        const id = await insertKit(studio, kit);
+        const { transform } = document.entity(id);
+        document.edit('Put', [{ op: 'set', member: 'transform.position', ids: [id], value: [x, transform?.position?.[1] ?? 0, z] },
+            ...turn === 0 ? [] : [{ op: 'set', member: 'transform.rotation', ids: [id], value: [0, turn, 0] }]]);
+    }
+    const all = new Map(document.files().map(({ path, hash }) => [path, blobs.get(hash)]));
+    all.set('place.json', encoder.encode(document.placeJson()));
+    all.set('ServerScriptService/Watch.lua', encoder.encode(WATCH));
+    assert.deepEqual(document.problems(), []);
+    const stage = new Stage(core, all, document.compile(all));
+    const player = stage.join('ada');
+    stage.run(1);
+    core.logLines();
+    // Walks along z with that strength, and tells all places where one was.
+    const walk = (seconds, moveZ = 1) => {
+        player.input.moveZ = moveZ;
+        return Array.from({ length: seconds * 10 }, () => {
+            stage.run(0.1);
+            const [, , x, y, z] = player.client.own();
+            return { x, y, z };
+        });
+    };
+    return { stage, walk, document, said: (word) => core.logLines().filter((line) => line.includes(`${word} `)).map((line) => line.split(`${word} `)[1]) };
+}
+
+test('what the toolbox inserts does what its button says', async () => {
+    const core = await loadCore(wasm);
+    const most = (places, axis) => Math.max(...places.map((place) => place[axis]));
+    const play = async (kits, act) => {
+        const place = await inserted(core, kits);
+        await act(place);
+        place.stage.end();
+    };
+    await play([['block', [0, 5]]], ({ walk }) => assert.ok(most(walk(2), 'z') < 3, 'a block stops who walks'));
+    const climbed = [];
+    for (const turn of [0, 90, 180, 270]) {
+        await play([['wedge', [0, 5, turn]]], ({ walk }) => climbed.push(most(walk(2), 'y')));
+    }
+    assert.ok(Math.max(...climbed) > 1.2 && Math.min(...climbed) < 0.5, `a ramp, from one side: ${climbed}`);
+    await play([['spawn', [9, 9]]], ({ stage }) => {
+        ['b', 'c', 'd'].forEach((name) => stage.join(name));
+        stage.run(1);
+        const places = stage.players.map(({ client }) => client.own()[2]);
+        assert.ok(places.some((x) => x > 8) && places.some((x) => x < 1), `players are spread: ${places}`);
+    });
+    await play([['checkpoint', [0, 6]], ['kill', [0, 14]]], ({ walk }) => {
+        assert.ok(most(walk(2), 'z') > 8, 'a checkpoint is in nobody’s way');
+        assert.ok(most(walk(1.5), 'z') > 12);
+        const after = walk(6, 0).at(-1);
+        assert.ok(Math.abs(after.z - 6) < 2.1, `who dies begins at the checkpoint: ${after.z}`);
+    });
+    await play([['coin', [0, 4]]], ({ walk, said }) => {
+        walk(3);
+        assert.ok(said('coins').includes('1'), 'a coin');
+    });
+    await play([['door', [0, 4]]], ({ walk }) => {
+        assert.ok(most(walk(1), 'z') < 4, 'a closed door');
+        assert.ok(most(walk(3), 'z') > 5, 'it opens');
+    });
+    await play([['lift', [0, 0]]], ({ walk }) => assert.ok(most(walk(5, 0), 'y') > 3, 'a lift goes up'));
+    await play([['trampoline', [0, 5]]], ({ walk }) => assert.ok(most(walk(3), 'y') > 3, 'a trampoline throws up'));
+    await play([['conveyor', [0, 0]]], ({ walk }) => assert.ok(most(walk(2, 0), 'z') > 3, 'a conveyor carries'));
+    await play([['guard', [20, 20]]], ({ walk, said }) => {
+        walk(8, 0);
+        assert.ok(new Set(said('guard')).size > 5, 'a guard walks');
+    });
+    assert.deepEqual(KITS.filter((kit) => !['block', 'wedge', 'spawn', 'checkpoint', 'kill', 'coin', 'door', 'lift', 'trampoline', 'conveyor', 'guard'].includes(kit)), []);
+});
+
+// --- editing while it is played ---
+
 const changed = (id, members) => ({ ...PARTS.find((part) => part.id === id), ...members });
 // What follows from these entities being so, and those being gone.
 const editOf = (nows, gone = [], scene = new PlayedScene(sceneOf(PARTS))) =>
@@ -379,7 +518,7 @@ const editOf = (nows, gone = [], scene = new PlayedScene(sceneOf(PARTS))) =>
 test('what is changed in a scene is done in place if it can be', () => {
     assert.deepEqual(editOf([changed(1, { colour: '#112233' })]).entities.map(({ id }) => id), [1]);
     assert.deepEqual(editOf([changed(4, { bounce: 3 })]).entities.map(({ entity }) => entity.id), [4]);
-    const nothing = { entities: [], removed: [], given: [], lost: [], created: [] };
+    const nothing = { entities: [], removed: [], given: [], lost: [], created: [], spawns: [], spawnsGone: [] };
     assert.deepEqual(editOf([], [4]), { ...nothing, removed: [4] });
     assert.deepEqual(editOf([PARTS[0], PARTS[1]]), nothing, 'what is as it was');
     const fresh = { ...PARTS[0], id: 9 };
@@ -407,12 +546,20 @@ test('what is changed in a scene is done in place if it can be', () => {
     assert.deepEqual(editOf([lifted], [], new PlayedScene(sceneOf([group, inGroup, PARTS[1]]))).entities,
         [{ entity: inGroup, above: [{ id: 6, transform: lifted.transform }] }]);
     assert.deepEqual(editOf([group]), nothing, 'a group is nothing in a world');
+    // Where players start: moved, new, gone, and with the group that it is in.
+    const [, spawn] = PARTS;
+    const elsewhere = changed(2, { transform: { position: [0, 9, 0] } });
+    assert.deepEqual(editOf([elsewhere, { ...spawn, id: 9 }]), { ...nothing, spawns: [elsewhere, { ...spawn, id: 9 }] });
+    assert.deepEqual(editOf([], [2]), { ...nothing, spawnsGone: [{ id: 2 }] });
+    const hidden = { ...spawn, id: 8, parent: 6 };
+    assert.deepEqual(editOf([lifted], [], new PlayedScene(sceneOf([group, hidden, spawn]))).spawns,
+        [{ entity: hidden, above: [{ id: 6, transform: lifted.transform }] }]);
     const sign = { ...PARTS[2], id: 7, attributes: { to: { entity: 4 }, kept: { value: 1, persistent: true } } };
     const scened = () => new PlayedScene(sceneOf([...PARTS, sign]));
     const not = {
         'a new one for the server alone': [{ ...fresh, serverOnly: true }],
-        'a spawn that moves': [changed(2, { transform: { position: [0, 9, 0] } })],
-        'a new spawn': [{ ...PARTS[1], id: 9 }],
+        'a spawn that becomes a part': [{ ...PARTS[0], id: 2 }],
+        'a part that becomes a spawn': [{ ...PARTS[1], id: 3 }],
         'another size of what is named': [changed(4, { shape: { size: [1, 1, 1] } })],
         'another size of what is stored': [{ ...sign, shape: { size: [2, 1, 1] } }],
         'what stands on nothing there is': [{ ...fresh, parent: 99 }],
@@ -423,7 +570,6 @@ test('what is changed in a scene is done in place if it can be', () => {
     const gone = scened();
     assert.deepEqual(editOf([], [4], gone).removed, [4]);
     assert.equal(editOf([PARTS[3]], [], gone), null, 'it comes back by undo, and the sign names it');
-    assert.equal(editOf([], [2]), null, 'no part is gone');
     assert.deepEqual(editOf([], [55]), nothing, 'it came and went');
     // The next one is compared with what is played then; only what was changed is asked for.
     const scene = new PlayedScene(sceneOf(PARTS));
@@ -438,7 +584,7 @@ test('attributes and tags: what came, and what went', () => {
     const scene = new PlayedScene(sceneOf([{ ...PARTS[0], attributes: { a: 1, b: [1, 2, 3], hidden: { value: 1, visibility: 'server' } }, tags: ['x', 'y'] },
         ...PARTS.slice(1)]));
     const now = { ...PARTS[0], attributes: { a: 2, c: 'new', hidden: { value: 1, visibility: 'server' } }, tags: ['y', 'z'] };
-    assert.deepEqual(editOf([now], [], scene), { entities: [], removed: [], created: [],
+    assert.deepEqual(editOf([now], [], scene), { entities: [], removed: [], created: [], spawns: [], spawnsGone: [],
         given: [{ id: 1, attributes: { a: 2, c: 'new' }, tags: ['z'] }], lost: [{ id: 1, attributes: { b: [1, 2, 3] }, tags: ['x'] }] });
     const other = { ...PARTS[2], tags: ['t'] };
     assert.deepEqual(editOf([other], [], scene).given, [{ id: other.id, attributes: {}, tags: ['t'] }], 'the world knows whether it is there');

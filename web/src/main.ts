@@ -1,8 +1,10 @@
 // The entry of the only page there is so far: the game.
 import { PlayPage } from './play/play.ts';
 import { CannotDraw } from './play/view.ts';
+import { chosenLanguage } from './ui/languages.ts';
+import { linkWords } from './ui/link_words.ts';
 import { showFailure } from './ui/notice.ts';
-import { words } from './ui/words.ts';
+import { speak, words } from './ui/words.ts';
 
 declare global {
     interface Window {
@@ -38,9 +40,9 @@ function start(port: MessagePort | null): void {
     }
 }
 
-// Without `await`: a page that waits at its top level is cut into many small files.
-if (location.hash === '#studio' && parent !== window) {
-    void studioPort().then(start);
-} else {
-    start(null);
-}
+// Without `await`: a page that waits at its top level is cut into many small files. The Studio's port is
+// waited for at once, because it comes only once.
+const port = location.hash === '#studio' && parent !== window ? studioPort() : null;
+const language = chosenLanguage();
+document.documentElement.lang = language;
+void speak(language, words, linkWords).then(() => port).then(start);

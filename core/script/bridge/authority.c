@@ -543,6 +543,12 @@ Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id)
     return spawn != NULL ? spawn->position : VEC3_ZERO;
 }
 
+void authority_set_spawns(Authority *authority, const PlaceSpawn *spawns, uint32_t count)
+{
+    authority->config.spawns = spawns;
+    authority->config.spawn_count = count;
+}
+
 Status authority_player_spawn(Authority *authority, uint64_t player_id, Vec3 position)
 {
     RosterPlayer *player = roster_find(&authority->roster, player_id);

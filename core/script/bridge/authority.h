@@ -81,6 +81,8 @@ MUST_USE Status authority_player_leave(Authority *authority, uint64_t player_id)
 MUST_USE Status authority_player_spawn(Authority *authority, uint64_t player_id, Vec3 position);
 // Where a player starts if no place is given.
 Vec3 authority_spawn_point(const Authority *authority, uint64_t player_id);
+// In place of those of the config: kept. Each keeps its number, also one that is gone.
+void authority_set_spawns(Authority *authority, const PlaceSpawn *spawns, uint32_t count);
 // STATUS_RANGE for an empty or too long text.
 MUST_USE Status authority_player_chat(Authority *authority, uint64_t player_id, Text text);
 

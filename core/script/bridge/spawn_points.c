@@ -11,13 +11,14 @@ static bool same(Text a, Text b)
 const PlaceSpawn *spawn_points_at(const SpawnPoints *points, uint64_t net_id)
 {
     const bool is_one = net_id >= SPAWN_POINT_FIRST && net_id - SPAWN_POINT_FIRST < points->count;
-    return is_one ? &points->spawns[net_id - SPAWN_POINT_FIRST] : NULL;
+    const PlaceSpawn *spawn = is_one ? &points->spawns[net_id - SPAWN_POINT_FIRST] : NULL;
+    return spawn != NULL && !spawn->is_gone ? spawn : NULL;
 }
 
 uint64_t spawn_points_find(const SpawnPoints *points, Text name)
 {
     for (uint32_t i = 0; i < points->count && name.bytes > 0; i++) {
-        if (same(points->spawns[i].name, name)) {
+        if (!points->spawns[i].is_gone && same(points->spawns[i].name, name)) {
             return SPAWN_POINT_FIRST + i;
         }
     }
@@ -39,15 +40,17 @@ bool spawn_points_info(const SpawnPoints *points, uint64_t net_id, ScriptEntityI
     return true;
 }
 
-// The one of that number among those of a team; `count` gets how many there are.
-static const PlaceSpawn *nth_of(const SpawnPoints *points, Text team, uint64_t number,
+// The one of that number among those of a team, or among all (NULL); `count` gets how many there
+// are.
+static const PlaceSpawn *nth_of(const SpawnPoints *points, const Text *team, uint64_t number,
                                 uint32_t *count)
 {
     const PlaceSpawn *found = NULL;
     *count = 0;
     for (uint32_t i = 0; i < points->count; i++) {
-        if (same(points->spawns[i].team, team)) {
-            found = *count == number ? &points->spawns[i] : found;
+        const PlaceSpawn *spawn = &points->spawns[i];
+        if (!spawn->is_gone && (team == NULL || same(spawn->team, *team))) {
+            found = *count == number ? spawn : found;
             *count += 1;
         }
     }
@@ -56,13 +59,14 @@ static const PlaceSpawn *nth_of(const SpawnPoints *points, Text team, uint64_t n
 
 const PlaceSpawn *spawn_points_choose(const SpawnPoints *points, Text team, uint64_t player_id)
 {
-    const Text choices[] = {team, {"", 0}};
-    for (uint32_t i = 0; i < 2; i++) {
+    const Text everybody = {"", 0};
+    const Text *const choices[] = {&team, &everybody, NULL};
+    for (uint32_t i = 0; i < 3; i++) {
         uint32_t count = 0;
         (void)nth_of(points, choices[i], 0, &count);
         if (count > 0) {
             return nth_of(points, choices[i], player_id % count, &count);
         }
     }
-    return points->count > 0 ? &points->spawns[player_id % points->count] : NULL;
+    return NULL;
 }

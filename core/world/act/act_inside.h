@@ -49,10 +49,12 @@ uint32_t fire_rewind(void *user, uint64_t player_id);                           
 MUST_USE Status chat_create(Acts *acts);
 void chat_destroy(Acts *acts);
 void chat_hash(const Acts *acts, Hash64 *hash);
-// board.c: sends all numbers of one player to another who comes in.
+// board.c
 MUST_USE Status board_create(Acts *acts);
 void board_destroy(Acts *acts);
-void board_send(Acts *acts, const Session *about, const Session *to);
+void board_send(Acts *acts, const Session *about,
+                const Session *to);                                // all numbers, to who comes in
+void board_team_sent(Acts *acts, const Session *about, Text team); // everybody was told this one
 // sky.c
 MUST_USE Status sky_create(Acts *acts);
 void sky_destroy(Acts *acts);

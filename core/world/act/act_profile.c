@@ -118,6 +118,7 @@ void profile_announce(Acts *acts, const Session *about, const Session *to)
     }
     if (to == NULL) {
         event_broadcast(sessions, MESSAGE_PLAYER_JOINED, &event, NULL);
+        board_team_sent(acts, about, event.team);
     } else if (event_send(sessions, to, MESSAGE_PLAYER_JOINED, &event, NULL) != STATUS_OK) {
         log_write(acts->config.log, acts->config.clock->tick, LOG_WARN, "world",
                   "player %llu was not sent player %llu", (unsigned long long)to->player,

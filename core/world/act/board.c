@@ -67,26 +67,38 @@ void board_send(Acts *acts, const Session *about, const Session *to)
     }
 }
 
-static uint64_t team_hash(const RosterPlayer *player)
+static uint64_t team_hash(Text team)
 {
     Hash64 hash = HASH64_INIT;
-    hash_bytes(&hash, player->team.data, player->team.bytes);
+    hash_bytes(&hash, team.data, team.bytes);
     return hash.state;
+}
+
+// The row of whom it is about now. PLAYER_JOINED begins it: a script may change the team before the
+// first numbers are sent.
+static BoardRow *row_of(Acts *acts, const Session *about)
+{
+    BoardRow *row = &acts->board->rows[session_number(acts->config.sessions, about)];
+    if (row->player != about->player) {
+        *row = (BoardRow){.player = about->player, .team_hash = team_hash((Text){"", 0})};
+    }
+    return row;
+}
+
+void board_team_sent(Acts *acts, const Session *about, Text team)
+{
+    row_of(acts, about)->team_hash = team_hash(team);
 }
 
 // False if not everything fits now.
 static bool tell_changes(Acts *acts, const Session *session, const RosterPlayer *player,
                          uint32_t *room)
 {
-    BoardRow *row = &acts->board->rows[session_number(acts->config.sessions, session)];
-    if (row->player != player->player_id) { // PLAYER_JOINED contained the team
-        *row = (BoardRow){.player = player->player_id, .team_hash = team_hash(player)};
-    }
+    BoardRow *row = row_of(acts, session);
     if (row->version == player->version) {
         return true;
     }
-    if (row->team_hash != team_hash(player)) {
-        row->team_hash = team_hash(player);
+    if (row->team_hash != team_hash((Text){player->team.data, player->team.bytes})) {
         profile_announce(acts, session, NULL);
     }
     for (uint32_t i = 0; i < player->stat_count; i++) {

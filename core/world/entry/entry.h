@@ -51,12 +51,14 @@ typedef enum EntryFlag {
 
 // The number of an ENTRY_EDIT.
 typedef enum EntryEdit {
-    ENTRY_EDIT_ROWS,   // rows of patches (wire/patch.h) without attributes: so it is from now on
-    ENTRY_EDIT_GIVEN,  // an entity of scene.json as its table has it in bytes (place_doc.h): its
-                       // attributes and tags are added to what it has
-    ENTRY_EDIT_LOST,   // the same: it has them no more, whatever their values
-    ENTRY_EDIT_CREATED // a new entity: f32 x3 position, f32 x4 rotation of its parent in the world,
-                       // then as above
+    ENTRY_EDIT_ROWS,      // rows of patches (wire/patch.h) without attributes: so it is from now on
+    ENTRY_EDIT_GIVEN,     // an entity of scene.json as its table has it in bytes (place_doc.h): its
+                          // attributes and tags are added to what it has
+    ENTRY_EDIT_LOST,      // the same: it has them no more, whatever their values
+    ENTRY_EDIT_CREATED,   // a new entity: f32 x3 position, f32 x4 rotation of its parent in the
+                          // world, then as above
+    ENTRY_EDIT_SPAWN,     // the same of a spawn, which may be there already: so it is from now on
+    ENTRY_EDIT_SPAWN_GONE // a spawn, of which only the id matters: it is there no more
 } EntryEdit;
 
 // The number of an ENTRY_SCRIPT: where the script runs. 0: as its service says.

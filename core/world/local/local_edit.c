@@ -100,7 +100,7 @@ static void enter_entity(LocalHost *host, PlaceScratch *scratch, const JsonNode 
     if (error->status != STATUS_OK) {
         return;
     }
-    if (kind == ENTRY_EDIT_CREATED) {
+    if (kind == ENTRY_EDIT_CREATED || kind == ENTRY_EDIT_SPAWN) {
         byte_write_vec3(&writer, doc.frame.position);
         byte_write_f32(&writer, doc.frame.rotation.x);
         byte_write_f32(&writer, doc.frame.rotation.y);
@@ -142,7 +142,9 @@ static void edit_all(LocalHost *host, PlaceScratch *scratch, const JsonNode *roo
     } lists[] = {{"entities", ENTRY_EDIT_ROWS},
                  {"lost", ENTRY_EDIT_LOST},
                  {"created", ENTRY_EDIT_CREATED},
-                 {"given", ENTRY_EDIT_GIVEN}}; // may name what was just created
+                 {"spawns", ENTRY_EDIT_SPAWN},
+                 {"spawnsGone", ENTRY_EDIT_SPAWN_GONE}, // after those that come: one must be left
+                 {"given", ENTRY_EDIT_GIVEN}};          // may name what was just created
     remove_all(host, root, error);
     for (uint32_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const JsonNode *item = list_of(root, lists[i].name, error);

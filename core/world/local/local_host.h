@@ -67,7 +67,8 @@ MUST_USE Status local_host_enter(LocalHost *host, const Entry *entry);
 //               rest is taken to be as it was. What is no part, or moves, only looks otherwise
 //   "lost"      entities with those attributes and tags alone that are no more
 //   "created"   new parts, props and NPCs; their script must be one of this world
-//   "given"     entities with those attributes and tags alone that are new or otherwise
+//   "spawns"    spawns that are new or otherwise; "spawnsGone": those that are no more, by {"id":
+//   …} "given"     entities with those attributes and tags alone that are new or otherwise
 // Instead of an entity there may be {"entity": …, "above": […]} with everything it stands on, the
 // lowest first. One that has a parent must come so.
 // STATUS_NOT_FOUND: something in it is not in this world, or was removed before; STATUS_LIMIT,

@@ -548,3 +548,111 @@ TEST(a_script_comes_while_the_world_runs_and_what_has_it)
     CHECK_INT(instances(client_scripts(game.players[0].client)), 1);
     local_game_close(&game);
 }
+
+static uint64_t spawn_named(LocalStage *stage, const char *name, ScriptEntityInfo *info)
+{
+    World *world = local_host_world(stage->host);
+    ScriptWorld *face = authority_world(world->authority);
+    *info = (ScriptEntityInfo){0};
+    const uint64_t net_id = face->methods->find(face, text_from(name));
+    CHECK(net_id == 0 || face->methods->entity(face, net_id, info));
+    return net_id;
+}
+
+static Status edit_spawns(LocalStage *stage, const char *text)
+{
+    PlaceError error;
+    return local_host_edit(stage->host, text, strlen(text), &error);
+}
+
+static void open_spawns(LocalStage *stage, const char *entities)
+{
+    static List scene;
+    scene.at = 0;
+    add(&scene,
+        "{\"format\": 1, \"entities\": [{\"id\": 2, \"transform\": {\"position\": [0, -0.5, 0]}, "
+        "\"shape\": {\"size\": [190, 1, 190]}}, {\"id\": 5, \"type\": \"group\", \"transform\": "
+        "{\"position\": [0, 3, 0]}}, %s]}",
+        entities);
+    const PlaceFile files[] = {place_file("ServerScriptService/Main.lua",
+                                          "function onStart() local a = World.Find('Asked') end"),
+                               place_file("place.json", "{\"format\": 1, \"name\": \"Spawns\"}"),
+                               place_file("scene.json", scene.text)};
+    local_stage_open(stage, files, 3);
+    (void)local_stage_join(stage, "ada");
+    local_stage_run(stage, 1);
+    REQUIRE(local_stage_plays(&stage->players[0]));
+}
+
+#define SPAWN(id, name, x, team)                               \
+    "{\"id\": " #id ", \"type\": \"spawn\", \"name\": \"" name \
+    "\", \"transform\": {\"position\": [" #x                   \
+    ", 1, 4], \"rotation\": [0, 90, 0]}, \"team\": \"" team "\"}"
+#define ON_GROUP                                                                          \
+    "{\"id\": 9, \"type\": \"spawn\", \"name\": \"High\", \"parent\": 5, \"transform\": " \
+    "{\"position\": [7, 1, 4]}}"
+
+// Who begins, or dies, stands from then on where a world that is made anew would have put them.
+TEST(where_players_start_changes_while_the_world_runs)
+{
+    LocalStage live, made;
+    ScriptEntityInfo infos[2];
+    open_spawns(
+        &live, SPAWN(1, "One", 0, "") ", " SPAWN(3, "Two", 20, "") ", " SPAWN(4, "Red", 40, "red"));
+    const uint64_t red = spawn_named(&live, "Red", &infos[0]);
+    CHECK_OK(edit_spawns(
+        &live, "{\"spawns\": [" SPAWN(
+                   3, "Two", -30,
+                   "") ", {\"entity\": " ON_GROUP
+                       ", \"above\": [{\"id\": 5, \"transform\": {\"position\": [0, 3, 0]}}]}]"
+                       ", \"spawnsGone\": [{\"id\": 1}]}"));
+    open_spawns(&made, SPAWN(3, "Two", -30, "") ", " SPAWN(4, "Red", 40, "red") ", " ON_GROUP);
+    for (uint64_t player = 0; player < 8; player++) {
+        CHECK(vec3_equal(
+            authority_spawn_point(local_host_world(live.host)->authority, 100 + player),
+            authority_spawn_point(local_host_world(made.host)->authority, 100 + player)));
+    }
+    static const char *const names[] = {"One", "Two", "Red", "High"};
+    for (uint32_t i = 0; i < 4; i++) {
+        const bool is_there = spawn_named(&live, names[i], &infos[0]) != 0;
+        CHECK((spawn_named(&made, names[i], &infos[1]) != 0) == is_there);
+        CHECK(is_there == (i != 0));
+        CHECK(vec3_equal(infos[0].position, infos[1].position));
+        CHECK(infos[0].rotation.y == infos[1].rotation.y);
+        CHECK(text_equal(infos[0].team, infos[1].team));
+    }
+    CHECK(spawn_named(&live, "Red", &infos[0]) == red); // who holds it has the same one
+    // One who comes in stands there.
+    const StagePlayer *bo = local_stage_join(&live, "bo");
+    local_stage_run(&live, 1);
+    REQUIRE(local_stage_plays(bo));
+    const Vec3 at = client_own(bo->client).position;
+    CHECK(is_close(at.x, -30, 1) || is_close(at.x, 7, 1));
+    // Refused, and nothing has changed: a name that a script has asked for, none that is left, none
+    // that is there, a thing that is no spawn. What was taken away comes back.
+    CHECK_INT(edit_spawns(&live, "{\"spawns\": [" SPAWN(8, "Asked", 0, "") "]}"),
+              STATUS_UNSUPPORTED);
+    CHECK_INT(edit_spawns(&live, "{\"spawns\": [" SPAWN(3, "Asked", 0, "") "]}"),
+              STATUS_UNSUPPORTED);
+    CHECK_INT(edit_spawns(&live, "{\"spawns\": [{\"id\": 3}]}"), STATUS_MALFORMED);
+    CHECK_INT(edit_spawns(&live, "{\"spawnsGone\": [{\"id\": 1}]}"), STATUS_NOT_FOUND);
+    CHECK_INT(edit_spawns(&live, "{\"spawnsGone\": [{\"id\": 77}]}"), STATUS_NOT_FOUND);
+    CHECK_OK(edit_spawns(&live, "{\"spawnsGone\": [{\"id\": 9}, {\"id\": 4}]}"));
+    CHECK_INT(edit_spawns(&live, "{\"spawnsGone\": [{\"id\": 3}]}"), STATUS_UNSUPPORTED);
+    CHECK_OK(edit_spawns(&live, "{\"spawns\": [" SPAWN(1, "One", 5, "") "]}"));
+    CHECK(spawn_named(&live, "One", &infos[0]) != 0 && is_close(infos[0].position.x, 5, 0));
+    // There is room for so many.
+    Status status = STATUS_OK;
+    uint32_t count = 0;
+    while (status == STATUS_OK && count < 200) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "{\"spawns\": [{\"id\": %u, \"type\": \"spawn\"}]}",
+                       1000 + (unsigned)count);
+        status = edit_spawns(&live, text);
+        count += status == STATUS_OK;
+    }
+    CHECK_INT(status, STATUS_LIMIT);
+    CHECK_INT(count, EDIT_MADE_MAX - 1); // High is one of them
+    local_stage_close(&live);
+    local_stage_close(&made);
+}

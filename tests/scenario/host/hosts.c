@@ -38,10 +38,15 @@ void hosts_fail(Hosts *hosts, const char *format, ...)
 
 // --- what a host is given -----------------------------------------------------------------------
 
+uint64_t hosts_clock_ns(const Hosts *hosts)
+{
+    return (hosts->now_us + 1000000) * 1000;
+}
+
 static uint64_t now_ns(void *user)
 {
     const SimHost *host = user;
-    return (host->hosts->now_us + 1000000) * 1000;
+    return hosts_clock_ns(host->hosts);
 }
 
 static uint64_t unix_ms(void *user)
@@ -337,18 +342,37 @@ static StubProcess *any_process(Hosts *hosts)
     return process->is_used && !process->is_dead ? process : NULL;
 }
 
+// In every fourth run one that has a world stands still for longer than its lease of 30 s.
+static void stand_still(Hosts *hosts)
+{
+    const StubProcess *process = any_process(hosts);
+    if (!hosts->has_postgres || hosts->seed % 4 != 0 || hosts->has_stood_still || process == NULL ||
+        !process->is_ready || process->mood != STUB_GOOD) {
+        return;
+    }
+    SimHost *host = &hosts->hosts[process->host];
+    if (is_awake(host)) {
+        hosts->has_stood_still = true;
+        host->stalled_until_us = hosts->now_us + 40000000;
+    }
+}
+
 static void trouble(Hosts *hosts)
 {
     Rng *rng = &hosts->rng;
+    stand_still(hosts);
     SimHost *host = &hosts->hosts[rng_below(rng, hosts->host_count)];
     StubProcess *process = any_process(hosts);
     switch (rng_below(rng, 1600)) {
     case 0:
-        if (host->host != NULL) {
+        if (is_awake(host)) {
             hosts_kill(hosts, host);
         }
         break;
     case 1:
+        if (!is_awake(host)) {
+            break;
+        }
         host->stalled_until_us = hosts->now_us + rng_below(rng, 16000000);
         break;
     case 2:
@@ -360,7 +384,7 @@ static void trouble(Hosts *hosts)
     case 4:
     case 5:
     case 6: // a new revision is published
-        if (host->host != NULL) {
+        if (is_awake(host)) {
             host_add_place(host->host, set_place(hosts));
         }
         break;
@@ -377,7 +401,7 @@ static void trouble(Hosts *hosts)
         }
         break;
     case 7: // the place is thrown away, and soon restored
-        if (host->host != NULL) {
+        if (is_awake(host)) {
             host_remove_place(host->host, "place_stub", "the place was removed");
         }
         break;
@@ -388,10 +412,11 @@ static void trouble(Hosts *hosts)
     if (hosts->real_place != NULL && is_awake(host) && rng_below(rng, 250) == 0) {
         set_reload_something(host);
     }
-    if (host->host != NULL && host_place_count(host->host) == 0 && rng_below(rng, 100) == 0) {
+    if (is_awake(host) && host_place_count(host->host) == 0 && rng_below(rng, 100) == 0) {
         host_add_place(host->host, set_place(hosts));
     }
-    if (process == NULL) {
+    // Beside a host that stands still they go on: would they end in time?
+    if (process == NULL || hosts->hosts[process->host].stalled_until_us > hosts->now_us) {
         return;
     }
     switch (rng_below(rng, 150)) {
@@ -458,6 +483,25 @@ static void check_joins(Hosts *hosts)
                        (unsigned long long)join->tag, join->host,
                        (double)(hosts->now_us - join->asked_us) / 1e6);
         }
+    }
+}
+
+// Also beside a host that stands still: what it can no longer stop ends by itself.
+static void check_processes(Hosts *hosts)
+{
+    const StubProcess *first[WORLDS_MAX] = {0};
+    for (uint32_t i = 0; i < PROCESSES_MAX; i++) {
+        const StubProcess *process = &hosts->processes[i];
+        if (!process->is_used || !process->is_ready || process->is_dead || process->is_closed ||
+            process->is_stopping || process->mood != STUB_GOOD) {
+            continue;
+        }
+        const StubProcess *other = first[process->world];
+        if (other != NULL && other->host != process->host) {
+            hosts_fail(hosts, "world %u runs beside host %u and beside host %u", process->world,
+                       other->host, process->host);
+        }
+        first[process->world] = process;
     }
 }
 
@@ -729,6 +773,7 @@ HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose)
         }
         peers_step(&hosts);
         check_alone(&hosts);
+        check_processes(&hosts);
         people_check(&hosts);
         if (hosts.now_us % 500000 == 0) {
             check_joins(&hosts);

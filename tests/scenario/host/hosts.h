@@ -93,6 +93,7 @@ typedef struct StubProcess {
     bool is_used, has_begun, is_ready, is_closed, is_dead, is_stopping, is_freed;
     int code;
     uint64_t ready_us, beat_us, save_us;
+    uint64_t until_ns;                         // when it ends by itself; 0: never
     uint64_t stored_us;                        // when it was last told that something is stored
     uint64_t add_us, add_request, add_highest; // add_request 0: none is under way
     uint64_t epoch, seq, request, next_value;
@@ -114,11 +115,13 @@ typedef struct StubProcess {
 } StubProcess;
 
 // --- the whole ----------------------------------------------------------------------------------
+#define SIM_RENEWALS 8u
 typedef struct SimHost {
     Hosts *hosts;
     uint32_t number;
     uint64_t life;
-    Host *host; // NULL: it is dead
+    uint64_t renewals, renewed_us[SIM_RENEWALS]; // when the last ones were answered
+    Host *host;                                  // NULL: it is dead
     Store *store;
     uint64_t stalled_until_us, dead_until_us, disk_full_until_us, commit_us, store_late_until_us;
     bool is_stopping;
@@ -256,6 +259,7 @@ struct Hosts {
     uint64_t cut_until_us[HOSTS_MAX][HOSTS_MAX]; // between two of them
     uint64_t down_until_us;                      // the database accepts nothing
     uint64_t led, ended, outages, fences, adds, adds_refused, adds_unknown;
+    bool has_stood_still; // for longer than a lease
     bool has_calm_outage, has_calm_kill;
     uint64_t leases_lost, admitted_before, refused_before;
     // Scripts that change.
@@ -279,6 +283,7 @@ typedef struct HostsResult {
 HostsResult hosts_run(uint64_t seed, bool on_postgres, bool verbose);
 
 void hosts_kill(Hosts *hosts, SimHost *host);
+uint64_t hosts_clock_ns(const Hosts *hosts); // what clock_ns is on a machine
 void hosts_fail(Hosts *hosts, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // --- peers.c ------------------------------------------------------------------------------------

@@ -146,9 +146,34 @@ static void deliver(Hosts *hosts, SimLetter *letter)
     host_peer_hear(to->host, &ask);
 }
 
+#define RENEW_US 3000000ull
+#define LATE_US  6000000ull // how much later than the one before it a renewal may be answered
+
+// However many worlds a host runs, it writes one row every 3 s.
+static void check_renewals(Hosts *hosts)
+{
+    for (uint32_t i = 0; hosts->has_postgres && i < hosts->host_count; i++) {
+        SimHost *host = &hosts->hosts[i];
+        const uint64_t count = host->host != NULL ? host_counts(host->host)->renewals : 0;
+        if (count == 0 || count == host->renewals) {
+            host->renewals = count;
+            continue;
+        }
+        const uint64_t before_us = host->renewed_us[count % SIM_RENEWALS];
+        if (count > SIM_RENEWALS && hosts->now_us - before_us < SIM_RENEWALS * RENEW_US - LATE_US) {
+            hosts_fail(hosts, "host %u has renewed its row %u times in %llu ms", i,
+                       (unsigned)SIM_RENEWALS,
+                       (unsigned long long)((hosts->now_us - before_us) / 1000));
+        }
+        host->renewed_us[count % SIM_RENEWALS] = hosts->now_us;
+        host->renewals = count;
+    }
+}
+
 void peers_step(Hosts *hosts)
 {
     uint64_t ended = 0;
+    check_renewals(hosts);
     // The oldest that is used, and all after it.
     while (hosts->letter_first < hosts->letter_next &&
            !hosts->letters[hosts->letter_first % LETTERS_MAX].is_used) {

@@ -72,7 +72,15 @@ uint32_t stub_report_room(const StubProcess *process)
 
 bool stub_hear(StubProcess *process, StubMessage *out)
 {
-    return queue_take(process->hosts, &process->in, out);
+    while (queue_take(process->hosts, &process->in, out)) {
+        if (out->type != CHANNEL_UNTIL) {
+            return true;
+        }
+        ByteReader reader = byte_reader(out->bytes, out->count);
+        process->until_ns = byte_read_u64(&reader);
+        free(out->bytes);
+    }
+    return false;
 }
 
 // What does not fit is lost.
@@ -517,6 +525,12 @@ static void beat(StubProcess *process)
     }
 }
 
+// As in world_loop.c.
+static bool is_over(const StubProcess *process)
+{
+    return process->until_ns != 0 && hosts_clock_ns(process->hosts) >= process->until_ns;
+}
+
 void stub_step(StubProcess *process)
 {
     Hosts *hosts = process->hosts;
@@ -537,6 +551,10 @@ void stub_step(StubProcess *process)
     if (process->mood == STUB_SILENT) {
         return;
     }
+    if (process->mood == STUB_GOOD && is_over(process)) {
+        stub_die(process, 0);
+        return;
+    }
     if (process->mood == STUB_LIAR) {
         say_nonsense(process);
         return;
@@ -546,7 +564,7 @@ void stub_step(StubProcess *process)
         return;
     }
     StubMessage message;
-    while (queue_take(hosts, &process->in, &message)) {
+    while (stub_hear(process, &message)) {
         if (message.type == CHANNEL_CONNECT) {
             take_connect(process, &message);
         } else if (message.type == CHANNEL_ENTRY) {

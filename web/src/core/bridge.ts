@@ -889,7 +889,9 @@ export class CoreWorld {
 
     // What is changed, removed or added while it is played (local_host_edit). False: this cannot be done in place, and the
     // world has to be made anew.
-    edit(diff: { entities?: object[]; removed?: number[]; given?: object[]; lost?: object[]; created?: object[] }): boolean {
+    edit(diff: {
+        entities?: object[]; removed?: number[]; given?: object[]; lost?: object[]; created?: object[]; spawns?: object[]; spawnsGone?: object[];
+    }): boolean {
         const done = this.core.withText(JSON.stringify(diff), (at, bytes) =>
             this.raw.worldEdit(this.handle, at, bytes));
         if (done < 0) {

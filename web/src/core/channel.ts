@@ -7,6 +7,7 @@ import type {
 } from './bridge.ts';
 import type { CacheStats } from './cache.ts';
 import type { Progress } from './download.ts';
+import type { Language } from '../ui/languages.ts';
 
 export interface Join {
     type: 'join';
@@ -17,6 +18,7 @@ export interface Join {
     name: string; // of a guest
     signedIn: boolean; // the browser has a cookie, and the name is the account's
     token: string; // of a guest who was here with this tab; '': none
+    language: Language; // of what the worker says about the connection
 }
 
 export type ToWorker =

@@ -3,8 +3,6 @@ import { linkWords as words } from '../ui/link_words.ts';
 import { localTimes } from '../ui/times.ts';
 import type { Trouble } from './channel.ts';
 
-const WORDS: Record<string, string> = words.reasons;
-
 // Those after which trying again may help.
 const PASSING = new Set([
     'auth_failed', 'handshake_timeout', 'world_full', 'busy', 'stopping', 'stopped', 'moved',
@@ -32,7 +30,8 @@ export function explain(reason: string): Reason {
     const colon = reason.indexOf(':');
     const code = colon < 0 ? reason : reason.slice(0, colon);
     const rest = colon < 0 ? '' : reason.slice(colon + 1).trim();
-    const text = WORDS[code] ?? (rest === '' ? words.ended : sentence(rest));
+    const known: Record<string, string> = words.reasons;
+    const text = known[code] ?? (rest === '' ? words.ended : sentence(rest));
     const trouble = TROUBLES[code];
     return { text, passing: PASSING.has(code), soon: code === 'moved', ...trouble === undefined ? {} : { trouble } };
 }

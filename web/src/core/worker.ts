@@ -7,6 +7,7 @@ import type { FromWorker, Join, ToWorker } from './channel.ts';
 import { checkPlace } from './check.ts';
 import { ClientLoop, UPDATE_MS } from './client_loop.ts';
 import { Link } from './link.ts';
+import { speak } from '../ui/languages.ts';
 import { linkWords as words } from '../ui/link_words.ts';
 
 declare const CORE_BYTES: number; // of core.wasm, by vite.config.ts
@@ -75,6 +76,7 @@ async function load(): Promise<Core> {
 
 async function start(join: Join): Promise<void> {
     link?.leave(); // nothing of it is told any more
+    await speak(join.language, words);
     tell({ type: 'status', phase: 'starting', text: words.joining.start });
     core ??= load();
     const ready = await core;

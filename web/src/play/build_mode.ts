@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 
 import type { Place, Triple } from '../core/bridge.ts';
 import type { PlanWish, ToWorker } from '../core/channel.ts';
-import { words } from '../ui/words.ts';
+import type { laterWords } from '../ui/words_later.ts';
 import { Ghosts } from './ghosts.ts';
 import type { View } from './view.ts';
 
@@ -22,7 +22,7 @@ const PREVIEW_MS = 300; // not more often, also when the aim moves
 const PREVIEW_AGAIN_MS = 3000; // the world forgets it after five seconds
 const FORGET_MS = 6000; // of others, should their end be lost
 
-export type Reason = keyof typeof words.build.reasons;
+export type Reason = keyof typeof laterWords.build.reasons;
 const REASONS: readonly (Reason | '')[] = ['', 'forbidden', 'far', 'blocked', 'unsupported', 'full',
     'outside', 'dead', 'noChange'];
 

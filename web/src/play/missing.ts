@@ -1,9 +1,9 @@
 // What a browser withholds from pages that do not come over https, as on the network of a school. The
 // game works without it; the settings say what is not there.
-import { words } from '../ui/words.ts';
+import { laterWords } from '../ui/words_later.ts';
 
 export function missingHere(): string[] {
-    const { names } = words.missing;
+    const { names } = laterWords.missing;
     const has: Record<keyof typeof names, boolean> = {
         crypto: (globalThis.crypto as Crypto | undefined)?.subtle !== undefined,
         files: 'serviceWorker' in navigator,

@@ -6,7 +6,7 @@ import * as THREE from 'three';
 import { GLTFLoader, type GLTF, type GLTFParser } from 'three/examples/jsm/loaders/GLTFLoader.js';
 import { clone } from 'three/examples/jsm/utils/SkeletonUtils.js';
 
-import { words } from '../ui/words.ts';
+import { laterWords } from '../ui/words_later.ts';
 import { type Asset, type Assets, Reported } from './assets.ts';
 import { pictureBytes } from './budget.ts';
 import {
@@ -93,7 +93,7 @@ function takeOver(parser: GLTFParser, assets: Assets, asset: Asset, pictures: Pi
     const body = inside.loadBuffer.bind(parser);
     forget(inside.json);
     if ((inside.json.images?.length ?? 0) > MODEL_PICTURES_MAX) {
-        throw new Error(words.assets.manyPictures(MODEL_PICTURES_MAX));
+        throw new Error(laterWords.model.manyPictures(MODEL_PICTURES_MAX));
     }
     inside.loadBuffer = (at) => {
         const uri = inside.json.buffers?.[at]?.uri;
@@ -185,16 +185,16 @@ function makeModel({ scene, animations }: GLTF): Model {
 function check(model: Model): void {
     const { meshes, triangles, low, high } = model;
     if (meshes.length === 0) {
-        throw new Error(words.assets.emptyModel);
+        throw new Error(laterWords.model.emptyModel);
     }
     if (triangles > MODEL_TRIANGLES_MAX) {
-        throw new Error(words.assets.manyTriangles(triangles, MODEL_TRIANGLES_MAX));
+        throw new Error(laterWords.model.manyTriangles(triangles, MODEL_TRIANGLES_MAX));
     }
     if (meshes.length > MODEL_MESHES_MAX) {
-        throw new Error(words.assets.manyMeshes(meshes.length, MODEL_MESHES_MAX));
+        throw new Error(laterWords.model.manyMeshes(meshes.length, MODEL_MESHES_MAX));
     }
     if (![...low, ...high].every((value) => Math.abs(value) < 1e6)) {
-        throw new Error(words.assets.oddModel);
+        throw new Error(laterWords.model.oddModel);
     }
 }
 
@@ -284,12 +284,12 @@ async function parse(assets: Assets, asset: Asset, pictures: Pictures): Promise<
 
 export async function loadModel(assets: Assets, asset: Asset): Promise<Held<Model>> {
     if (asset.triangles > MODEL_TRIANGLES_MAX) { // known before it is fetched
-        throw new Error(words.assets.manyTriangles(asset.triangles, MODEL_TRIANGLES_MAX));
+        throw new Error(laterWords.model.manyTriangles(asset.triangles, MODEL_TRIANGLES_MAX));
     }
     const pictures: Pictures = { bytes: 0, failure: null, images: [] };
     const parsed = await parse(assets, asset, pictures).catch((error: unknown) => {
         throw error instanceof Reported ? error
-            : new Error(words.assets.modelFailed(error instanceof Error ? error.message : ''));
+            : new Error(laterWords.model.modelFailed(error instanceof Error ? error.message : ''));
     });
     const model = makeModel(parsed);
     try {

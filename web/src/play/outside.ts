@@ -19,11 +19,13 @@ export class Outside {
     constructor(canvas: HTMLCanvasElement, onPictureLost: () => void, onNetwork: () => void) {
         canvas.addEventListener('webglcontextlost', (event) => {
             event.preventDefault(); // then it may be restored
+            canvas.style.visibility = 'hidden'; // it would be white, as texts over it are
             this.losePicture();
             onPictureLost();
         });
         canvas.addEventListener('webglcontextrestored', () => {
             this.isPictureLost = false;
+            canvas.style.visibility = '';
             clearTimeout(this.pictureTimer);
             this.tell();
         });

@@ -14,6 +14,7 @@ import { element } from '../ui/element.ts';
 import { FaultList, isDevelopment } from '../ui/faults.ts';
 import { Gate, type Wish } from '../ui/gate.ts';
 import { keepTabToken, tabStorage, tabToken } from '../ui/kept.ts';
+import { chosenLanguage } from '../ui/languages.ts';
 import type { Overlay } from '../ui/overlay.ts';
 import type { OverlayMore } from '../ui/overlay_more.ts';
 import { type AssetProgress, Assets } from './assets.ts';
@@ -305,7 +306,9 @@ export class PlayPage {
         this.name = wish.name;
         this.hasLeft = false;
         this.outside.announce(); // before the world can end the session of another window
-        this.say({ type: 'join', origin: location.origin, token: tabToken(wish.name), ...wish });
+        this.say({
+            type: 'join', origin: location.origin, token: tabToken(wish.name), language: chosenLanguage(), ...wish,
+        });
     }
 
     // In the studio: without asking who one is.
@@ -313,7 +316,7 @@ export class PlayPage {
         this.show({ type: 'status', phase: 'starting', text: words.joining.start });
         this.say({
             type: 'join', origin: location.origin, room: '', place: '', channel: '', name: '', signedIn: false,
-            token: '',
+            token: '', language: chosenLanguage(),
         });
     }
 

@@ -3,7 +3,7 @@
 import { effect, signal } from '@preact/signals';
 
 import { QUALITIES, type QualityChoice } from './quality.ts';
-import { LANGUAGES, type Language } from '../ui/words.ts';
+import { LANGUAGES, type Language } from '../ui/languages.ts';
 
 const KEY = 'sandlot.settings';
 

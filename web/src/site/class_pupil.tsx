@@ -1,34 +1,56 @@
 // A class as a pupil sees it: one's own places, and those that classmates show, to play them together.
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 
 import { send } from './api.ts';
 import { Saying, nameOf, playAddress, sorted, useAction, useEvery, usePlaces } from './class_parts.tsx';
 import type { ClassPeople, ClassPlace } from './class_parts.tsx';
 import { Thumbnail, Trouble } from './parts.tsx';
-import { followJob } from './upload.ts';
+import { followJob, stopJob } from './upload.ts';
 import { words } from './words_class.ts';
 
 const AGAIN_MS = 5000;
 
-// Builds the draft as it is and lets classmates see it.
-async function showToClass(place: ClassPlace): Promise<void> {
+interface Building {
+    id: string;
+    part: number;
+}
+
+// Builds the draft as it is and lets classmates see it, also when the pupil looks at another page meanwhile. False: it was
+// cancelled.
+async function showToClass(place: ClassPlace, said: (now: Building) => void): Promise<boolean> {
     const base = `/api/places/${encodeURIComponent(place.place_id)}`;
     const sent = await send<{ job_id: string }>('POST', `${base}/draft/publish`,
         { notes: words.show, channel: 'live' });
-    const job = await followJob(sent.job_id, new AbortController().signal, () => {});
+    said({ id: sent.job_id, part: 0 });
+    const job = await followJob(sent.job_id, new AbortController().signal,
+        (now) => said({ id: sent.job_id, part: now.progress_pct / 100 }));
+    if (job.status === 'cancelled') {
+        return false;
+    }
     if (job.status !== 'done') {
         throw new Error(job.reason ?? words.buildFailed);
     }
     if (place.visibility === 'private') {
         await send('PATCH', base, { visibility: 'unlisted' });
     }
+    return true;
 }
 
 function Own({ place, paused, changed }: {
     place: ClassPlace; paused: boolean; changed: () => void;
 }): JSX.Element {
     const { said, busy, act } = useAction();
+    const [building, setBuilding] = useState<Building | null>(null);
     const isShown = place.live !== null && place.visibility !== 'private';
+    const show = (): void => act(async () => {
+        try {
+            return await showToClass(place, setBuilding) ? words.published : words.stopped;
+        } finally {
+            setBuilding(null);
+            changed();
+        }
+    });
     return (
         <li class="work">
             <Thumbnail place={{ id: place.place_id, title: place.title, thumbnail: place.thumbnail }} />
@@ -42,14 +64,13 @@ function Own({ place, paused, changed }: {
                 {place.draft && <button type="button" class={isShown ? 'button quiet' : 'button'} disabled={busy}
                     aria-label={busy ? undefined
                         : isShown ? words.showAgainNamed(place.title) : words.showNamed(place.title)}
-                    onClick={() => act(async () => {
-                        await showToClass(place);
-                        changed();
-                        return words.published;
-                    })}>{busy ? words.showing : isShown ? words.showAgain : words.show}</button>}
+                    onClick={show}>{busy ? words.showing : isShown ? words.showAgain : words.show}</button>}
+                {building !== null && <button type="button" class="button quiet"
+                    onClick={() => stopJob(building.id)}>{words.cancel}</button>}
                 <a class="button quiet" href={`/create/${encodeURIComponent(place.place_id)}`}
                     aria-label={words.workOnNamed(place.title)}>{words.workOn}</a>
             </div>
+            {building !== null && <progress max={1} value={building.part} aria-label={words.showing} />}
             <Saying said={said} />
         </li>
     );

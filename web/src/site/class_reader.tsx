@@ -1,6 +1,6 @@
 // A teacher reads the draft of a pupil: its files as they are now. Nothing can be changed here.
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { Failure } from './api.ts';
 import { messageOf, nameOf, pathOf } from './class_parts.tsx';
@@ -60,6 +60,12 @@ export function Reader({ classId, placeId }: { classId: string; placeId: string 
     const draft = useLoaded<{ files: DraftFile[] }>(base);
     const places = useLoaded<{ places: ClassPlace[] }>(`${pathOf(classId)}/places`);
     const [chosen, setChosen] = useState<string | null>(null);
+    const shown = useRef<HTMLDivElement>(null);
+    useEffect(() => { // on a phone it is below the list
+        if (chosen !== null && (shown.current?.getBoundingClientRect().top ?? 0) > innerHeight / 2) {
+            shown.current?.scrollIntoView({ block: 'start' });
+        }
+    }, [chosen]);
     const place = places.value?.places.find((one) => one.place_id === placeId);
     if (draft.failure !== null) {
         return <Trouble failure={draft.failure} again={draft.again} />;
@@ -83,7 +89,7 @@ export function Reader({ classId, placeId }: { classId: string; placeId: string 
                         </li>
                     ))}</ul>
                 </nav>
-                <div>{chosen === null ? files.length > 0 && <p class="soft">{words.chooseFile}</p>
+                <div ref={shown}>{chosen === null ? files.length > 0 && <p class="soft">{words.chooseFile}</p>
                     : <FileText base={base} path={chosen} />}</div>
             </div>
         </>

@@ -5,9 +5,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from '../ui/parts.tsx';
 
 import './create.css';
-import { get, send } from './api.ts';
+import { send } from './api.ts';
 import type { Session } from './api.ts';
-import { Thumbnail, Trouble, mayMake, messageOf, useLoaded } from './parts.tsx';
+import { More, Thumbnail, Trouble, mayMake, messageOf, useLoaded, useRest } from './parts.tsx';
 import { go, signInPath } from './route.ts';
 import { Sending } from './sending.tsx';
 import { session } from './session.ts';
@@ -210,25 +210,11 @@ const MINE = '/api/me/places?limit=100';
 
 export function CreatePage({ session }: { session: Session | null }): JSX.Element {
     const list = useLoaded<MyPlaces>(session?.signed_in === true ? MINE : null);
-    const [rest, setRest] = useState<MyPlaces>({ places: [], next: null }); // what was asked for behind the first
-    const [trouble, setTrouble] = useState('');
+    const rest = useRest(MINE, list.value, 'after');
     useEffect(() => {
         document.title = `${words.title} · ${siteWords.name}`;
     }, []);
-    const next = rest.places.length > 0 ? rest.next : list.value?.next ?? null;
-    const more = async (): Promise<void> => {
-        try {
-            const answer = await get<MyPlaces>(`${MINE}&after=${encodeURIComponent(next ?? '')}`);
-            setRest({ places: [...rest.places, ...answer.places], next: answer.next });
-            setTrouble('');
-        } catch (cause) {
-            setTrouble(messageOf(cause));
-        }
-    };
-    const changed = (): void => {
-        setRest({ places: [], next: null });
-        list.again();
-    };
+    const changed = list.again;
     if (session === null) {
         return <p role="status">{siteWords.loading}</p>;
     }
@@ -242,7 +228,7 @@ export function CreatePage({ session }: { session: Session | null }): JSX.Elemen
         );
     }
     const isMaker = mayMake(session);
-    const places = [...list.value?.places ?? [], ...rest.places];
+    const places = [list.value, ...rest.pages].flatMap((page) => page?.places ?? []);
     const kept = places.filter((place) => place.trashed_at === null);
     const trash = places.filter((place) => place.trashed_at !== null);
     return (
@@ -253,9 +239,7 @@ export function CreatePage({ session }: { session: Session | null }): JSX.Elemen
             {list.value !== null && kept.length === 0 && isMaker && <p>{words.none}</p>}
             <ul class="list">{kept.map((place) =>
                 <Mine key={place.place_id} place={place} changed={changed} />)}</ul>
-            {trouble !== '' && <p class="wrong" role="alert">{trouble}</p>}
-            {next !== null && <p><button type="button" class="button quiet" onClick={() => void more()}>
-                {siteWords.more}</button></p>}
+            <More rest={rest} />
             <Offers changed={changed} />
             {!isMaker ? session.is_pupil === true
                 ? <p>{words.pupilHint} <a href="/class">{siteWords.who.classes}</a></p> : <p>{words.needRole}</p> : <div class="two">

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { Failure, get } from './api.ts';
 import type { PlaceCard, PlaceList, Session } from './api.ts';
-import { Cards, Trouble, messageOf, useLoaded } from './parts.tsx';
+import { Cards, Trouble, fetchRest, messageOf, useLoaded } from './parts.tsx';
 import { entry, keepInEntry } from './route.ts';
 import { words } from './words.ts';
 
@@ -140,21 +140,6 @@ function listPath(query: string, after: string | null): string {
 // The pages after the first are kept per query, so that coming back shows all that was there. How many they
 // were is kept with the entry of the history: after a game, which is another document, they are fetched again.
 const pages = new Map<string, PlaceList[]>();
-const PAGES_AGAIN_MAX = 20;
-
-async function fetchAgain(query: string, first: PlaceList, count: number, came: () => void, signal: AbortSignal): Promise<void> {
-    const rest: PlaceList[] = [];
-    for (let next = first.next; next !== null && rest.length < Math.min(count, PAGES_AGAIN_MAX) && !signal.aborted;) {
-        const page = await get<PlaceList>(listPath(query, next), signal);
-        rest.push(page);
-        next = page.next;
-    }
-    if (!signal.aborted && rest.length > 0) {
-        pages.set(query, rest);
-        came();
-    }
-}
-
 export function Search({ query }: { query: string }): JSX.Element {
     const first = useLoaded<PlaceList>(listPath(query, null));
     const [, setCount] = useState(0);
@@ -165,7 +150,10 @@ export function Search({ query }: { query: string }): JSX.Element {
         const ended = new AbortController();
         const shown = entry().pages ?? 0;
         if (first.value !== null && shown > 0 && !pages.has(query)) {
-            fetchAgain(query, first.value, shown, again, ended.signal).catch(() => {}); // the button is still there
+            fetchRest(first.value, shown, (next) => listPath(query, next), ended.signal).then((rest) => {
+                pages.set(query, rest);
+                again();
+            }, () => {}); // the button is still there
         }
         return () => ended.abort();
     }, [query, first.value === null]);

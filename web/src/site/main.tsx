@@ -5,15 +5,16 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import type { AccountPage } from './account.tsx';
+import { Failure } from './api.ts';
 import type { Session } from './api.ts';
 import type { ClassPage } from './class.tsx';
 import type { CreatePage } from './create.tsx';
 import { Discover, Search } from './discover.tsx';
 import type { ManagePage } from './manage.tsx';
 import type { OperatorPage } from './operator/operator.tsx';
-import { NotFound } from './parts.tsx';
+import { NotFound, Trouble } from './parts.tsx';
 import type { PlacePage } from './place.tsx';
-import { address, go, startRouting } from './route.ts';
+import { address, entry, go, keepInEntry, startRouting } from './route.ts';
 import { readSession, session as current } from './session.ts';
 import { Who } from './who.tsx';
 import { words } from './words.ts';
@@ -23,10 +24,24 @@ function Later<P extends object>({ load, props }: {
     load: () => Promise<ComponentType<P>>; props: P;
 }): JSX.Element {
     const [Page, setPage] = useState<ComponentType<P> | null>(null);
+    const [isLost, setLost] = useState(false);
     useEffect(() => {
-        load().then((page) => setPage(() => page), () => location.reload());
+        load().then((page) => setPage(() => page), () => void reloadIfNewer().then(() => setLost(true)));
     }, []);
+    if (isLost) {
+        return <Trouble failure={new Failure(0, 'unreachable', '')} again={() => location.reload()} />;
+    }
     return Page === null ? <p role="status">{words.loading}</p> : <Page {...props} />;
+}
+
+// A file that is not there: the server may have pages of another version now. Once for an entry of the history, because a
+// file that cannot be fetched for another reason would end in doing this for ever.
+async function reloadIfNewer(): Promise<void> {
+    const answers = await fetch('/healthz', { cache: 'no-store' }).then(() => true, () => false);
+    if (answers && entry().reloaded !== true) {
+        keepInEntry({ reloaded: true });
+        location.reload();
+    }
 }
 
 const loadAccount = async (): Promise<typeof AccountPage> => (await import('./account.tsx')).AccountPage;
@@ -80,6 +95,12 @@ function Page({ session }: { session: Session | null }): JSX.Element {
     return path === '/' ? <Discover session={session} /> : <NotFound />;
 }
 
+// The class that the sheet of a page is for.
+function sheetOf(path: string): string {
+    const first = /^\/(place|create|account|class|operat)/.exec(path)?.[1] ?? 'discover';
+    return `page-${first === 'operat' ? 'operator' : first}`;
+}
+
 const TYPING_MS = 200; // after the last letter the search begins
 
 function SearchBox(): JSX.Element {
@@ -121,7 +142,7 @@ function Site(): JSX.Element {
                 <a class="make" href="/create">{words.create.short}</a>
                 <Who session={session} />
             </header>
-            <main id="content" tabIndex={-1}><Page session={session} /></main>
+            <main id="content" class={sheetOf(address.value.path)} tabIndex={-1}><Page session={session} /></main>
         </>
     );
 }

@@ -105,14 +105,20 @@ const SERIES: Record<Shown, { name: string; text: (value: number) => string }> =
     returned: { name: words.returned, text: words.whole },
 };
 
+// What the bars show, and how high the highest is.
+function chartWords(days: Day[], shown: Shown): string {
+    const { name, text } = SERIES[shown];
+    return words.chart(name, days.length, text(Math.max(0, ...days.map((day) => day[shown]))));
+}
+
 // A bar for each day; the table behind it says the same to those who do not see it.
 function Chart({ days, shown }: { days: Day[]; shown: Shown }): JSX.Element {
-    const { name, text } = SERIES[shown];
+    const { text } = SERIES[shown];
     const most = Math.max(1, ...days.map((day) => day[shown]));
     const width = 100 / Math.max(1, days.length);
     return (
         <svg class="chart" viewBox="0 0 100 24" preserveAspectRatio="none" role="img"
-            aria-label={words.chart(name, days.length, text(most))}>
+            aria-label={chartWords(days, shown)}>
             {days.map((day, at) => (
                 <rect key={day.day} x={at * width + width * 0.1} width={width * 0.8}
                     y={24 - 22 * day[shown] / most} height={22 * day[shown] / most}>
@@ -168,6 +174,7 @@ export function Numbers({ id }: { id: string }): JSX.Element | null {
                             <option key={each} value={each}>{name}</option>)}
                     </select></p>
                 <Chart days={stats.days} shown={shown} />
+                <p class="soft" aria-hidden="true">{chartWords(stats.days, shown)}</p>
                 <DayTable days={stats.days} />
             </>}
         </section>

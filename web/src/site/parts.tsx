@@ -5,11 +5,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { Failure, get, known } from './api.ts';
 import type { PlaceCard, Session } from './api.ts';
 import { usePlayers } from './live.ts';
-import { signInPath } from './route.ts';
+import { messageOf } from './message.ts';
+import { entry, keepInEntry, signInPath } from './route.ts';
 import { session } from './session.ts';
 import { words } from './words.ts';
 
-export { messageOf } from './message.ts';
+export { messageOf };
 
 // What a path answers: at once what it was last time, then what it is now.
 export interface Loaded<T> {
@@ -41,6 +42,69 @@ export function useLoaded<T>(path: string | null): Loaded<T> {
         failure: isCurrent ? state.failure : null,
         again: () => setCount(count + 1),
     };
+}
+
+// --- lists of which more can be asked for ------------------------------------------------------------
+
+interface Page {
+    next: string | number | null;
+}
+
+const PAGES_AGAIN_MAX = 20;
+
+// The pages behind the first one, as many as were shown when somebody went elsewhere.
+export async function fetchRest<P extends Page>(first: P, count: number, after: (next: string) => string,
+    signal: AbortSignal): Promise<P[]> {
+    const rest: P[] = [];
+    for (let { next } = first; next !== null && rest.length < Math.min(count, PAGES_AGAIN_MAX);) {
+        const page = await get<P>(after(String(next)), signal);
+        rest.push(page);
+        next = page.next;
+    }
+    return rest;
+}
+
+export interface Rest<P> {
+    pages: P[];
+    hasMore: boolean;
+    more: () => void;
+    failure: Failure | null;
+}
+
+// What was asked for behind the first page of `path`. How many pages that are is kept with the entry of the history: whoever comes
+// back finds the list as it was. A list that was read anew has as many pages as before.
+export function useRest<P extends Page>(path: string, first: P | null, cursor: 'after' | 'before'): Rest<P> {
+    const [pages, setPages] = useState<P[]>([]);
+    const [failure, setFailure] = useState<Failure | null>(null);
+    const after = (next: string): string => `${path}&${cursor}=${encodeURIComponent(next)}`;
+    useEffect(() => setPages([]), [path]);
+    useEffect(() => {
+        const ended = new AbortController();
+        const count = entry().pages ?? 0;
+        if (first !== null && count > 0) {
+            fetchRest(first, count, after, ended.signal).then(setPages, () => {}); // the button is still there
+        }
+        return () => ended.abort();
+    }, [first]);
+    const next = (pages.at(-1) ?? first)?.next ?? null;
+    const more = (): void => {
+        get<P>(after(String(next))).then((page) => {
+            setPages([...pages, page]);
+            keepInEntry({ pages: pages.length + 1 });
+            setFailure(null);
+        }, (cause: unknown) => setFailure(cause instanceof Failure ? cause : null));
+    };
+    return { pages, hasMore: next !== null, more, failure };
+}
+
+// The button for more of a list, and why it failed.
+export function More<P>({ rest }: { rest: Rest<P> }): JSX.Element | null {
+    return rest.hasMore || rest.failure !== null ? (
+        <>
+            {rest.failure !== null && <p class="wrong" role="alert">{messageOf(rest.failure)}</p>}
+            <p><button type="button" class="button quiet" onClick={rest.more}>{words.more}</button></p>
+        </>
+    ) : null;
 }
 
 // May they make places? Where the server does not tell roles here, it says so when they try.

@@ -118,7 +118,7 @@ function Worlds({ place }: { place: Place }): JSX.Element {
                         <tr key={world.room_code}>
                             <td>{world.name === '' ? world.room_code : `${world.name} (${world.room_code})`}</td>
                             <td>{words.room(world.players, world.player_max)}</td>
-                            <td>{ping === null ? '–' : `${Math.round(ping)} ms`}</td>
+                            <td>{ping === null ? '–' : words.pingIs(ping)}</td>
                             <td><a class="button" href={`/play/${encodeURIComponent(world.room_code)}`}>
                                 {words.join}</a></td>
                         </tr>
@@ -370,7 +370,7 @@ function Report({ id, close }: { id: string; close: (said: string) => void }): J
                     {Object.entries(REASONS).map(([each, name]) =>
                         <option key={each} value={each}>{name}</option>)}
                 </select>
-                <label for="report-text">{gameWords.people.reportText}</label>
+                <label for="report-text">{words.reportText}</label>
                 <textarea id="report-text" maxLength={500} value={text}
                     onInput={(event) => setText(event.currentTarget.value)} />
                 <p class="wrong" role="alert">{said}{said === words.needAccount &&

@@ -34,6 +34,7 @@ interface Entry {
     scroll?: number;
     pages?: number;
     from?: string; // the page that led here
+    reloaded?: boolean; // a file of the page was not there
 }
 
 export function entry(): Entry {

@@ -52,8 +52,8 @@ export function Sending({ path, label, done, refused, notes: given }: {
                 return;
             }
             const reason = job.reason ?? words.failed;
-            setState({ phase: 'refused', reason, lines: [
-                ...NO_PACKAGE.test(reason) ? [words.noPackage(chosen.name)] : [],
+            setState({ phase: 'refused', reason: NO_PACKAGE.test(reason) ? words.noPackage(chosen.name) : reason, lines: [
+                ...NO_PACKAGE.test(reason) ? [reason] : [],
                 ...logLines(job).filter((line) => !line.includes(reason))] });
         } catch (cause) {
             setState(cause instanceof Failure

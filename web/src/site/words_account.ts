@@ -190,7 +190,7 @@ const english = {
         hint: 'Those that you made to play with friends. Each keeps what happened in it until you delete it.',
         none: 'You have none. “Play with friends” on the page of a place makes one.',
         about: (code: string, isPrivate: boolean, players: number, created: string) =>
-            `${code} · ${isPrivate ? 'private' : 'public'} · ${players === 0 ? 'nobody plays now' : players === 1 ? '1 plays' : `${players} play`} · since ${day.format(new Date(created))}`,
+            `${code} · ${isPrivate ? 'private' : 'public'} · ${players === 0 ? 'nobody plays now' : players === 1 ? '1 plays' : `${whole.format(players)} play`} · since ${day.format(new Date(created))}`,
         end: 'Delete',
         endNamed: (code: string) => `Delete the world ${code}`,
     },

@@ -144,6 +144,7 @@ const english = {
     showing: 'Building it …',
     shown: 'The class can play it.',
     published: 'Published.',
+    stopped: 'Cancelled. Nothing was changed.',
     showAgain: 'Publish what you changed',
     showAgainNamed: (title: string) => `Publish what you changed: ${title}`,
     showNamed: (title: string) => `Let the class play it: ${title}`,

@@ -1,6 +1,7 @@
 // Every sentence of the operator's pages.
 const whole = new Intl.NumberFormat();
 const one = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
@@ -27,6 +28,7 @@ const english = {
     refusedOther: 'Your account is not an operator’s. The person who runs this server can make it one.',
     signIn: 'Sign in',
     number: (value: number) => whole.format(value),
+    percent: (value: number) => percent.format(value),
     milliseconds: (value: number) => `${one.format(value)} ms`,
     bytes,
     rate: (value: number) => `${bytes(value)}/s`,

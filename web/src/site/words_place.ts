@@ -53,6 +53,7 @@ const english = {
         `${ms.toLocaleString(undefined, { maximumFractionDigits: 2 })} ms a tick with ${
             players === 1 ? '1 player' : `${whole.format(players)} players`}`,
     ping: 'Ping',
+    pingIs: (ms: number) => `${whole.format(Math.round(ms))} ms`,
     code: 'Code',
     qr: (link: string) => `QR code of ${link}`,
     qrHint: 'Point a phone’s camera at it.',
@@ -63,6 +64,7 @@ const english = {
     copyByHand: 'Copy the link from the field.',
     share: 'Share',
     shareTitle: 'Share this place',
+    reportText: 'What is wrong with it?',
     reported: 'Your report was sent to whoever runs this server.',
     needAccount: siteWords.signInFirst,
     fork: 'Make your own from it',

@@ -1,11 +1,13 @@
 // Everything that can be done, by name and key: the palette lists it, the keyboard calls it, and buttons show
 // the same names. A key is written as it is shown: "Ctrl+Shift+G". On a Mac Ctrl means the command key too.
+import * as THREE from 'three';
+
 import { keepCopied, lastCopied, type Copied } from './clipboard.ts';
 import type { EntityRecord, Op, Triple } from './document.ts';
+import { placedUnder, round } from './frame.ts';
 import { downloadGame } from './game_file.ts';
 import { KITS, insertKit } from './kits.ts';
 import { isNarrow, type Panel, type Side, type Studio, type Tool } from './state.ts';
-import { round } from './view/gizmo.ts';
 import { words } from './words_studio.ts';
 
 export interface Command {
@@ -80,42 +82,35 @@ export function group(studio: Studio): void {
     }
 }
 
-// Children of a group that stands somewhere get the places they have in the world.
+// Children of a group get the places that they have in the world.
 export function ungroup(studio: Studio): void {
     const groups = studio.roots().filter((id) => studio.rows.get(id)?.type === 4);
-    const below = [...studio.rows.values()].filter(({ parent }) => groups.includes(parent));
-    const plain = groups.every((id) => {
-        const { transform } = studio.document.entity(id);
-        return transform?.rotation === undefined;
-    });
-    if (!plain) {
-        studio.say(words.ungroupTurned, 'warn');
-        return;
-    }
-    const ops: Op[] = [];
-    for (const { id, parent } of below) {
-        const record = studio.document.entity(id);
-        const frame = studio.document.entity(parent);
-        const [x, y, z] = record.transform?.position ?? [0, 0, 0];
-        const [fx, fy, fz] = frame.transform?.position ?? [0, 0, 0];
-        ops.push({ op: 'move', ids: [id], parent: frame.parent ?? 0 });
-        ops.push({ op: 'set', member: 'transform.position', ids: [id], value: [round(x + fx), round(y + fy), round(z + fz)] });
-    }
-    ops.push({ op: 'delete', ids: groups });
-    if (groups.length > 0 && studio.document.edit(words.steps.ungroup, ops)) {
-        studio.select(below.map(({ id }) => id));
+    const below = [...studio.rows.values()].filter(({ parent }) => groups.includes(parent)).map(({ id }) => id);
+    const ops = groups.flatMap((id) => placedUnder(studio, below.filter((each) => studio.rows.get(each)?.parent === id),
+        studio.rows.get(id)?.parent ?? 0));
+    if (groups.length > 0 && studio.document.edit(words.steps.ungroup, [...ops, { op: 'delete', ids: groups }])) {
+        studio.select(below);
     }
 }
 
+// A key that is held, or pressed several times, is one step.
+const NUDGE_MS = 700;
+let nudged = { ids: '', ms: 0, gesture: 0 };
+
+// Left and right as one sees it, by the grid.
 function nudge(studio: Studio, by: Triple): void {
+    const { view } = studio;
     const step = studio.grid.value === 0 ? 0.1 : studio.grid.value;
-    const values = studio.roots().map((id): [number, unknown] => {
-        const [x, y, z] = studio.document.entity(id).transform?.position ?? [0, 0, 0];
-        return [id, [round(x + by[0] * step), round(y + by[1] * step), round(z + by[2] * step)]];
-    });
-    if (values.length > 0) {
-        studio.document.edit(words.steps.move, [{ op: 'set', member: 'transform.position', values }]);
+    const held = view?.gizmo.hold() ?? [];
+    if (view === null || held.length === 0) {
+        return;
     }
+    const now = performance.now();
+    const ids = studio.selection.value.join();
+    const goesOn = nudged.ids === ids && now - nudged.ms < NUDGE_MS;
+    nudged = { ids, ms: now, gesture: goesOn ? nudged.gesture : view.gizmo.newGesture() };
+    view.gizmo.moveBy(new THREE.Vector3(...view.rig.alongView(by)).multiplyScalar(step), held, nudged.gesture, true);
+    view.gizmo.follow();
 }
 
 // --- the clipboard -------------------------------------------------------------------------------------
@@ -274,7 +269,10 @@ export function press(studio: Studio, event: KeyboardEvent): boolean {
     const isWriting = target instanceof Element && target.closest(WRITES) !== null;
     const isInTree = target instanceof Element && target.closest('[role=tree], [role=tablist], [role=listbox], .script-tabs') !== null;
     const command = COMMANDS.find((each) => each.key === key);
-    if (command === undefined || studio.playing.value && command.id !== 'play' ||
+    // Somebody who plays may have clicked beside the game: then walking and jumping change nothing here.
+    const isForGame = studio.playing.value && command?.id !== 'play' && !key.startsWith('Ctrl+') &&
+        !(target instanceof Element && target.closest('.left, .inspector') !== null);
+    if (command === undefined || isForGame ||
         isWriting && !/^Ctrl\+(K|S|Shift\+P)$|^F\d/.test(key) || isInTree && /^Arrow|^Page|^Home|^End|^Escape/.test(key) ||
         studio.dialog.value !== null && command.id !== 'palette') {
         return false;

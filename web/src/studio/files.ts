@@ -85,7 +85,13 @@ export class Files {
             throw new Conflict(path, hash, now);
         }
         if (now !== hash) {
-            this.document.edit(label, [{ op: 'file', path, hash, known }]);
+            let why = '';
+            const end = this.document.on('refused', (text) => { why = text; });
+            const isDone = this.document.edit(label, [{ op: 'file', path, hash, known }]);
+            end();
+            if (!isDone) {
+                throw new Failure(409, 'refused', why);
+            }
         }
         return hash;
     }

@@ -3,9 +3,9 @@
 import * as THREE from 'three';
 
 import { FLAG, type EntityRecord, type Op, type Triple } from './document.ts';
+import { round } from './frame.ts';
 import type { Studio } from './state.ts';
 import { words } from './words_studio.ts';
-import { round } from './view/gizmo.ts';
 import { WIDE_M } from './view/parts.ts';
 
 export const KITS = ['block', 'wedge', 'spawn', 'checkpoint', 'kill', 'coin', 'door', 'lift', 'trampoline',

@@ -16,19 +16,18 @@ export function share(progress: Progress): number | null {
     return all === 0 ? null : (progress.sceneHave + progress.runeHave) / all;
 }
 
-export function coreLine(have: number, bytes: number): string {
-    return `Game: ${megabytes(have)} of ${megabytes(bytes)}`;
-}
+const part = (have: number, all: number): string => words.downloads.part(megabytes(have), megabytes(all));
+
+export const coreLine = (have: number, bytes: number): string => words.downloads.core(part(have, bytes));
 
 export function sceneLine({ sceneBytes, sceneHave }: Progress): string {
-    return sceneBytes === 0 ? '' : sceneHave >= sceneBytes ? `World: ${megabytes(sceneBytes)}`
-        : `World: ${megabytes(sceneHave)} of ${megabytes(sceneBytes)}`;
+    return sceneBytes === 0 ? ''
+        : words.downloads.scene(sceneHave >= sceneBytes ? megabytes(sceneBytes) : part(sceneHave, sceneBytes));
 }
 
 // Empty while nothing of the place's own files is on its way.
 export function assetLine({ files, filesHave, bytes, bytesHave, current }: AssetProgress): string {
-    return files === 0 ? '' : words.assets.loading(filesHave, files,
-        `${megabytes(bytesHave)} of ${megabytes(bytes)}`, current);
+    return files === 0 ? '' : words.assets.loading(filesHave, files, part(bytesHave, bytes), current);
 }
 
 // The row of the first screen: what is on its way, or how much there is.
@@ -43,15 +42,15 @@ export function assetRow(list: readonly Asset[] | null, progress: AssetProgress)
 // Empty once all of them are here.
 export function downloadLine(progress: Progress): string {
     const { scripts, scriptsHave, scriptsRefused, runeBytes, runeHave, current, isWaiting } = progress;
+    const say = words.downloads;
     if (scriptsRefused > 0) {
-        return `${scriptsRefused} of ${scripts} scripts came damaged and do not run. ` +
-            'Load the page again; if that does not help, tell whoever runs this server.';
+        return say.damaged(scriptsRefused, scripts);
     }
     if (scripts === 0 || scriptsHave >= scripts) {
         return '';
     }
-    const bytes = runeBytes > 0 ? `, ${megabytes(runeHave)} of ${megabytes(runeBytes)}` : '';
-    const what = isWaiting ? ' · nothing arrives, trying again…'
+    const bytes = runeBytes > 0 ? `, ${part(runeHave, runeBytes)}` : '';
+    const what = isWaiting ? ` · ${say.stuck}`
         : current.includes('/') ? ` · ${current}` : ''; // a script's path
-    return `Scripts: ${scriptsHave} of ${scripts}${bytes}${what}`;
+    return `${say.scripts(scriptsHave, scripts)}${bytes}${what}`;
 }

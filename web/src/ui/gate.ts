@@ -9,9 +9,7 @@ import { keep, readKept } from './kept.ts';
 import { words } from './words.ts';
 
 const NAME_KEY = 'sandlot.name';
-const TITLES: Record<Trouble, string> = {
-    full: words.full.title, replaced: words.replaced.title, core: words.core.title,
-};
+const titleFor = (trouble: Trouble): string => words[trouble].title;
 
 export interface Wish {
     name: string;
@@ -98,6 +96,9 @@ export class Gate {
         this.actions = actions;
         for (const [id, text] of Object.entries(words.gate.page)) {
             element(id, HTMLElement).textContent = text;
+        }
+        for (const [id, text] of Object.entries(words.gate.labels)) {
+            element(id, HTMLElement).setAttribute('aria-label', text);
         }
         this.name.placeholder = words.gate.guest;
         const place = titleOfPlace();
@@ -267,7 +268,7 @@ export class Gate {
         this.progress.hidden = false;
         const { phase, trouble } = status;
         const isDown = phase === 'closed' || phase === 'waiting';
-        this.phase.textContent = isDown && trouble !== undefined ? TITLES[trouble]
+        this.phase.textContent = isDown && trouble !== undefined ? titleFor(trouble)
             : phase === 'closed' ? words.gate.closed
             : phase === 'waiting' ? words.gate.waiting : status.text;
         this.detail.textContent = isDown ? status.text : '';

@@ -1,13 +1,11 @@
 // The numbers behind the picture (TAB): how the connection is, and whether prediction is right.
 import type { ClientStats } from '../core/bridge.ts';
 import type { LinkStats } from '../core/channel.ts';
+import { laterWords } from './words_later.ts';
 
-const ROWS = [
-    'connection', 'server tick', 'round trip', 'jitter', 'input sequence', 'pending inputs',
-    'corrections', 'interpolation', 'snapshots', 'in sight', 'scripts', 'bytes down', 'bytes up',
-    'pictures',
-] as const;
-type RowName = typeof ROWS[number];
+const say = laterWords.overlay;
+type RowName = keyof typeof say.rows;
+const ROWS = Object.keys(say.rows) as RowName[];
 
 const WINDOW_MS = 2000; // rates are of so long
 interface Counted {
@@ -22,10 +20,9 @@ const bytes = (count: number): string =>
 
 function scripts(stats: ClientStats): string {
     if (stats.manifestVersion === 0) {
-        return stats.scripts === 0 ? 'none yet' : `${stats.runes} of ${stats.scripts} here`;
+        return stats.scripts === 0 ? say.noScripts : say.scriptsHere(stats.runes, stats.scripts);
     }
-    return `${stats.scripts}, manifest ${stats.manifestVersion}${
-        stats.manifestProven ? ', verified' : ''}`;
+    return say.manifest(stats.scripts, stats.manifestVersion, stats.manifestProven);
 }
 
 export class Overlay {
@@ -39,7 +36,7 @@ export class Overlay {
         for (const name of ROWS) {
             const row = body.insertRow();
             const head = document.createElement('th');
-            head.textContent = name;
+            head.textContent = say.rows[name];
             head.scope = 'row';
             row.append(head);
             const cell = row.insertCell();
@@ -80,25 +77,25 @@ export class Overlay {
             at: link.atMs, down: stats.bytesDown, up: stats.bytesUp, snapshots: stats.snapshots,
         });
         const rate = (perSecond: number, count: number): string =>
-            `${bytes(perSecond)}/s · ${bytes(count)} in all`;
-        const last = (stats.correctionLastM * 100).toFixed(1);
+            say.rate(bytes(perSecond), bytes(count));
+        const phase = say.phases[link.phase];
         const values: Record<RowName, string> = {
-            'connection': link.connections > 1
-                ? `${link.phase}, ${link.connections - 1}× reconnected` : link.phase,
+            'connection': link.connections > 1 ? say.reconnected(phase, link.connections - 1) : phase,
             'server tick': String(stats.serverTick),
             'round trip': `${stats.rttMs.toFixed(1)} ms`,
             'jitter': `${stats.jitterMs.toFixed(1)} ms`,
             'input sequence': String(stats.inputSeq),
-            'pending inputs': `${stats.pendingInputs}, ${stats.leadTicks.toFixed(1)} ticks ahead`,
-            'corrections': stats.corrections === 0 ? '0' : `${stats.corrections}, last ${last} cm`,
-            'interpolation': `${stats.delayMs.toFixed(0)} ms behind`,
-            'snapshots': `${rates.snapshots.toFixed(1)}/s · ${stats.snapshots} in all, ` +
-                `p99 ${stats.snapshotIntervalP99Ms.toFixed(0)} ms apart`,
+            'pending inputs': say.pending(stats.pendingInputs, stats.leadTicks.toFixed(1)),
+            'corrections': stats.corrections === 0 ? '0'
+                : say.corrections(stats.corrections, (stats.correctionLastM * 100).toFixed(1)),
+            'interpolation': say.behind(stats.delayMs.toFixed(0)),
+            'snapshots': say.snapshots(rates.snapshots.toFixed(1), stats.snapshots,
+                stats.snapshotIntervalP99Ms.toFixed(0)),
             'in sight': String(stats.visible),
             'scripts': scripts(stats),
             'bytes down': rate(rates.down, stats.bytesDown),
             'bytes up': rate(rates.up, stats.bytesUp),
-            'pictures': `${fps.toFixed(0)} a second`,
+            'pictures': say.fps(fps.toFixed(0)),
         };
         if (this.table.hidden) {
             return;

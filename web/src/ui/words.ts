@@ -1,8 +1,11 @@
-// Every sentence that the game page says, in one table, so that another language is one file with the
-// same members. Names of places and people, and what servers answer, come from elsewhere.
+// Every sentence that the game page says, in one table; what is needed only later is in words_later.ts. Another
+// language is one file with the same members (languages.ts), so read a member when it is said and not before.
+// Names of places and people, and what servers answer, come from elsewhere.
 import { linkWords } from './link_words.ts';
 
-const english = {
+export { speak } from './languages.ts';
+
+export const words = {
     ...linkWords,
     menu: {
         title: 'Menu',
@@ -52,12 +55,6 @@ const english = {
         unblock: 'Unblock',
         blocked: (name: string) => `You do not see what ${name} writes any more, anywhere on this server.`,
         unblocked: (name: string) => `You see again what ${name} writes.`,
-        kick: 'Remove',
-        kickLabel: (name: string) => `Remove ${name} from the world`,
-        kickTitle: (name: string) => `Remove ${name} from this world?`,
-        kickReason: (name: string) => `Why? ${name} reads this. It can be left empty.`,
-        kickNote: (name: string) => `${name} can come in again later.`,
-        kickDone: (name: string) => `${name} was removed from the world.`,
         alone: 'Nobody else is here.',
         reportTitle: (name: string) => `Report ${name}`,
         reportReason: 'What is it about?',
@@ -89,21 +86,21 @@ const english = {
             'changed, build the place again.',
         pictureFailed: 'the browser cannot show this picture. Save it again as PNG or JPEG, and ' +
             'build the place again.',
-        modelFailed: (why: string) => `the model cannot be read (${why}). Export it again as ` +
-            '.glb, with PNG or JPEG pictures and without compression.',
-        emptyModel: 'there is nothing to draw in it. Export it again, with its meshes.',
-        oddModel: 'its corners are at impossible places. Apply all transforms and export it again.',
-        manyTriangles: (count: number, most: number) => `it has ${count} triangles, at most ` +
-            `${most} are drawn. Simplify it and export it again.`,
-        manyMeshes: (count: number, most: number) => `it consists of ${count} meshes, at most ` +
-            `${most} are drawn. Join meshes that have the same material.`,
-        manyPictures: (most: number) => `it has more than ${most} pictures. Join them.`,
         manyDrawn: (most: number) => 'not all of these are drawn, because all models together have ' +
             `more than ${most} triangles. Simplify the models, or place fewer.`,
         manyMoved: (most: number) => `at most ${most} models that move are drawn at once. The ` +
             'others stay plain shapes.',
         tooMuch: 'there is no room for it beside what is in sight. Make the pictures and models ' +
             'of the place smaller, or show fewer at once.',
+    },
+    downloads: {
+        part: (have: string, all: string) => `${have} of ${all}`,
+        core: (bytes: string) => `Game: ${bytes}`,
+        scene: (bytes: string) => `World: ${bytes}`,
+        scripts: (have: number, all: number) => `Scripts: ${have} of ${all}`,
+        stuck: 'nothing arrives, trying again…',
+        damaged: (count: number, all: number) => `${count} of ${all} scripts came damaged and do not run. ` +
+            'Load the page again; if that does not help, tell whoever runs this server.',
     },
     sound: {
         captions: 'Captions',
@@ -123,6 +120,15 @@ const english = {
             again: 'Try again',
             'leave-link': 'To the start page',
             grab: 'Click to look around',
+        },
+        labels: { // for those who hear the page, likewise
+            view: 'The world',
+            health: 'Health',
+            numbers: 'Numbers',
+            faults: 'What failed in scripts',
+            diagnostics: 'What a build says about scripts',
+            worlds: 'Worlds with people in them',
+            notes: 'Good to know',
         },
         guest: 'Guest',
         youAre: (name: string) => `You are ${name}.`,
@@ -171,19 +177,7 @@ const english = {
         text: (error: string) => `Load it again, or use another browser. (${error})`,
     },
     newer: 'There is a new version of this page. It is used once you load the page again.',
-    missing: {
-        none: 'This browser gives the page all that it asks for.',
-        text: (names: string) => `Missing here: ${names}. `
-            + 'Browsers allow that only over https. The game works without it.',
-        names: {
-            crypto: 'the browser’s own cryptography (the page brings its own)',
-            files: 'keeping the page’s files for later',
-            clipboard: 'copying',
-            gamepads: 'gamepads',
-        },
-    },
     offlineNotice: 'This device says that it is offline. If the game stops, that is why.',
-    health: 'Health',
     reloadFailed: 'This page and the world are of different versions, and loading the page again did not '
         + 'help. Empty the browser’s cache for this site, or tell whoever runs the server.',
     youDied: 'You died. You will be back in a moment.',
@@ -210,58 +204,13 @@ const english = {
         focus: 'Go to what the place shows',
         overlay: 'Numbers for creators',
     },
-    build: {
+    build: { // the rest is in words_later.ts
         title: 'Build',
-        tools: 'Tools',
-        choices: 'What to use',
-        toolNames: { build: 'Build', remove: 'Remove', dig: 'Dig', fill: 'Fill' },
         use: { build: 'Place', remove: 'Remove', dig: 'Dig', fill: 'Fill' },
-        turn: 'Turn',
-        close: 'Done',
         notLoaded: 'Build mode could not be loaded. Is the connection up? Try again.',
-        keys: (key: string) => 'Click places · right click or X removes · 1–9 choose · the wheel ' +
-            `turns · [ ] size · ${key} frees the mouse for these buttons`,
-        cells: ([x, y, z]: readonly number[]) => `${x} × ${y} × ${z}`,
-        health: (health: number) => `strength ${health}`,
-        groundOnly: 'only on the ground',
-        edge: (edge: number) => `${edge} × ${edge} × ${edge}`,
-        nothing: 'Look at the ground or at a wall within reach.',
-        noTarget: 'Look at something that was built.',
-        place: (name: string) => `Here: ${name}`,
-        dig: (count: number) => count === 1 ? 'Dig this block' : `Dig these ${count} blocks`,
-        fill: (name: string, count: number) =>
-            count === 1 ? `Fill with ${name}` : `Fill ${count} blocks with ${name}`,
-        remove: (name: string) => `Remove your ${name}`,
-        notOwn: (name: string) => `This ${name} is somebody else's.`,
-        reasons: {
-            forbidden: 'Nothing can be built in this place.',
-            far: 'That is out of reach; go nearer.',
-            blocked: 'Something is in the way; build beside it.',
-            unsupported: 'Nothing would hold it up; build it on the ground or on another piece.',
-            full: 'There are as many pieces as there may be; take one down first.',
-            outside: 'That is outside the place.',
-            dead: 'Only the living can do that.',
-            noChange: 'Nothing would change here.',
-        },
     },
     touch: { label: 'Buttons', fire: 'Fire', more: 'More', less: 'Less' },
     percent: (part: number) => `${Math.round(part * 100)} %`,
 };
 
-export type Words = typeof english;
-
-// Another language is one more row. The page reads its choice once, when it is loaded.
-export const LANGUAGES = { en: { name: 'English', words: english } } as const;
-export type Language = keyof typeof LANGUAGES;
-
-export function chosenLanguage(): Language {
-    try {
-        const kept = JSON.parse(localStorage.getItem('sandlot.settings') ?? '{}') as unknown;
-        const wish = (kept as { language?: unknown } | null)?.language;
-        return Object.keys(LANGUAGES).find((each): each is Language => each === wish) ?? 'en';
-    } catch {
-        return 'en';
-    }
-}
-
-export const words: Words = LANGUAGES[chosenLanguage()].words;
+export type Words = typeof words;

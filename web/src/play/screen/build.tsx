@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import type { Place } from '../../core/bridge.ts';
 import { words } from '../../ui/words.ts';
+import { laterWords } from '../../ui/words_later.ts';
 import {
     BUILD_KEY, EDGES, MOUSE_KEY, TURN_KEY, type BuildMode, type Plan, type Tool,
 } from '../build_mode.ts';
@@ -61,12 +62,12 @@ function Choice({ text, note, pressed, onClick, children }: {
 }
 
 const pieceNote = ({ cells, health, groundOnly }: Piece): string => [
-    words.build.cells(cells), words.build.health(health), groundOnly ? words.build.groundOnly : '',
+    laterWords.build.cells(cells), laterWords.build.health(health), groundOnly ? laterWords.build.groundOnly : '',
 ].filter((each) => each !== '').join(', ');
 
 // What would happen now, or why not.
 export function planText(mode: BuildMode, plan: Plan | null): string {
-    const say = words.build;
+    const say = laterWords.build;
     const { place } = mode;
     const tool = mode.tool.value;
     if (plan === null) {
@@ -115,7 +116,7 @@ function Edges({ mode }: { mode: BuildMode }): JSX.Element {
     return (
         <>
             {EDGES.filter((edge) => edge / 2 <= Math.max(mode.place.reach, 0.5)).map((edge) => (
-                <Choice key={edge} text={words.build.edge(edge)} note=""
+                <Choice key={edge} text={laterWords.build.edge(edge)} note=""
                     pressed={mode.edge.value === edge} onClick={() => { mode.edge.value = edge; }}>
                     <BoxPicture cells={[edge, edge, edge]} colour={0x8fb6d6} />
                 </Choice>
@@ -170,12 +171,12 @@ function Bar({ mode, onClose }: { mode: BuildMode; onClose: () => void }): JSX.E
         }
         return () => watch.disconnect();
     }, []);
-    const say = words.build;
+    const say = laterWords.build;
     const tool = mode.tool.value;
     const { keys } = settings.value;
     const codes: Record<Tool, string> = { build: BUILD_KEY, remove: '', dig: keys.dig, fill: keys.fill };
     return (
-        <section ref={bar} class="build" aria-label={say.title}>
+        <section ref={bar} class="build" aria-label={words.build.title}>
             <PlanLine mode={mode} />
             <div class="build-row build-choices" role="group" aria-label={say.choices}>
                 {tool === 'build' && <Catalogue mode={mode} />}

@@ -19,9 +19,13 @@ function Lines({ chat }: { chat: Chat }): JSX.Element {
         const timer = setInterval(() => { now.value = performance.now(); }, 1000);
         return () => clearInterval(timer);
     }, []);
-    useLayoutEffect(() => { // the newest line is shown whole
+    useLayoutEffect(() => { // the newest line is shown whole, and others whole or not at all
         const newest = isOpen ? null : list.current?.lastElementChild as HTMLElement | null;
         list.current?.style.setProperty('min-height', `min(${newest?.offsetHeight ?? 0}px, 40vh)`);
+        const top = (list.current?.getBoundingClientRect().top ?? 0) - 1;
+        for (const line of list.current?.children ?? []) {
+            line.classList.toggle('cut', !isOpen && line !== newest && line.getBoundingClientRect().top < top);
+        }
     });
     useEffect(() => {
         list.current?.scrollTo(0, list.current.scrollHeight);

@@ -6,7 +6,8 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Place } from '../../core/bridge.ts';
 import { isDevelopment } from '../../ui/faults.ts';
 import { Button, Choice, Dialog, Slider, Toggle } from '../../ui/parts.tsx';
-import { LANGUAGES, words, type Language } from '../../ui/words.ts';
+import { LANGUAGES, type Language } from '../../ui/languages.ts';
+import { words } from '../../ui/words.ts';
 import { laterWords } from '../../ui/words_later.ts';
 import type { Chat } from '../chat.ts';
 import { padsAreWithheld } from '../pads.ts';
@@ -121,8 +122,8 @@ function SettingsPage({ actions, onBack }: {
                 <Button quiet onClick={() => change({ keys: DEFAULT_KEYS, actionKeys: {} })}>{say.keysReset}</Button>
                 <Button quiet onClick={() => change(DEFAULTS)}>{say.reset}</Button>
             </div>
-            <p class="note" id="missing">{missing.length === 0 ? words.missing.none
-                : words.missing.text(missing.join(', '))}</p>
+            <p class="note" id="missing">{missing.length === 0 ? laterWords.missing.none
+                : laterWords.missing.text(missing.join(', '))}</p>
             <Button onClick={onBack}>{words.menu.back}</Button>
         </Dialog>
     );
@@ -169,22 +170,21 @@ function cutBytes(text: string, most: number): string {
 function KickForm({ person, chat, rights, onDone }: {
     person: Person; chat: Chat; rights: AccountRights; onDone: () => void;
 }): JSX.Element {
-    const say = words.people;
     const reason = useSignal('');
     const id = useId();
     return (
-        <Dialog title={say.kickTitle(person.name)} onClose={onDone}>
+        <Dialog title={laterWords.people.kickTitle(person.name)} onClose={onDone}>
             <div class="field tall">
-                <label for={id}>{say.kickReason(person.name)}</label>
+                <label for={id}>{laterWords.people.kickReason(person.name)}</label>
                 <input id={id} type="text" maxLength={KICK_REASON_MAX} value={reason}
                     onInput={(event) => { reason.value = event.currentTarget.value; }} />
             </div>
-            <p class="note">{say.kickNote(person.name)}</p>
+            <p class="note">{laterWords.people.kickNote(person.name)}</p>
             <Button onClick={() => {
                 void rights.kick(person, cutBytes(reason.value.trim(), KICK_REASON_MAX))
-                    .then((failure) => chat.note(failure ?? say.kickDone(person.name)));
+                    .then((failure) => chat.note(failure ?? laterWords.people.kickDone(person.name)));
                 onDone();
-            }}>{say.kick}</Button>
+            }}>{laterWords.people.kick}</Button>
             <Button quiet onClick={onDone}>{words.menu.back}</Button>
         </Dialog>
     );
@@ -208,7 +208,7 @@ function AccountButtons({ person, chat, rights, onKick }: {
                 </Button>
             )}
             {rights.canKick.value && (
-                <Button quiet label={say.kickLabel(person.name)} onClick={onKick}>{say.kick}</Button>
+                <Button quiet label={laterWords.people.kickLabel(person.name)} onClick={onKick}>{laterWords.people.kick}</Button>
             )}
         </>
     );

@@ -118,6 +118,7 @@ function AnchoredTree({ tree, shown, onUse }: {
             now.classList.toggle('scrolls', scrolls);
             now.tabIndex = scrolls && now.querySelector('button, input') === null ? 0 : -1;
         }
+        measureBottom();
     };
     useLayoutEffect(measure);
     useLayoutEffect(() => {
@@ -134,10 +135,19 @@ function AnchoredTree({ tree, shown, onUse }: {
     );
 }
 
+// How high what stands at the bottom is: captions, and the line that asks for a click, stand above it.
+function measureBottom(): void {
+    const boxes = [...document.querySelectorAll('#script-ui .anchor.bottom .tree')].map((tree) => tree.getBoundingClientRect());
+    const high = boxes.length === 0 ? 0
+        : Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
+    document.documentElement.style.setProperty('--bottom', `${high}px`);
+}
+
 // On the screen, around its nine anchors.
 export function ScreenTrees({ shown, onUse }: {
     shown: ShownTrees; onUse: (use: WidgetUse) => void;
 }): JSX.Element {
+    useLayoutEffect(measureBottom); // also when nothing is there any more
     return (
         <div id="script-ui">
             {ANCHORS.map((anchor) => (

@@ -96,7 +96,7 @@ function withoutNobodies(accounts: Storage['accounts']): Storage['accounts'] {
 }
 
 export function StorageSection(): JSX.Element {
-    const loaded = useLoaded<Storage>('/admin/storage');
+    const loaded = useLoaded<Storage>('/admin/storage?limit=200');
     const acting = useActing();
     const storage = loaded.value;
     if (loaded.failure !== null) {

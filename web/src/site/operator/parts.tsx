@@ -6,8 +6,6 @@ import { Dialog } from '../../ui/parts.tsx';
 import { messageOf } from '../message.ts';
 import { words } from '../words_operator.ts';
 
-import { CHART_SECONDS } from './history.ts';
-
 // What became of the last action of a part of a page.
 export interface Said {
     text: string;
@@ -119,17 +117,20 @@ export function banBody(account: string, fields: AskFields): object {
     };
 }
 
-// The last ten minutes, the newest at the right; one number for each second.
+const SECONDS_FIRST = 60; // of the width, while no more than that was seen
+
+// At most the last ten minutes, the newest at the right; one number for each second.
 export function Chart({ label, values, shown, small = false }: {
     label: string; values: readonly number[]; shown: (value: number) => string; small?: boolean;
 }): JSX.Element {
     const most = values.reduce((a, b) => Math.max(a, b), 0);
     const top = most > 0 ? most : 1;
+    const seconds = Math.max(values.length, SECONDS_FIRST);
     const points = values.map((value, at) =>
-        `${CHART_SECONDS - values.length + at + 1},${(58 - 54 * value / top).toFixed(1)}`).join(' ');
+        `${seconds - values.length + at + 1},${(58 - 54 * value / top).toFixed(1)}`).join(' ');
     const now = values.at(-1) ?? 0;
     const svg = (
-        <svg class={small ? 'spark' : 'live-chart'} viewBox={`0 0 ${CHART_SECONDS} 60`} preserveAspectRatio="none"
+        <svg class={small ? 'spark' : 'live-chart'} viewBox={`0 0 ${seconds} 60`} preserveAspectRatio="none"
             role="img" aria-label={words.worlds.chart(label, shown(now), shown(most))}>
             <polyline points={points} fill="none" stroke="currentColor" stroke-width="2" vector-effect="non-scaling-stroke" />
         </svg>

@@ -2,14 +2,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { get, send } from '../api.ts';
+import { send } from '../api.ts';
 import { Copied } from '../forms.tsx';
-import { Trouble, useLoaded } from '../parts.tsx';
+import { More, Trouble, useLoaded, useRest } from '../parts.tsx';
 import { go } from '../route.ts';
 import { words as siteWords } from '../words.ts';
 import { words } from '../words_operator.ts';
 
-import { AskOnce, Outcome, PersonLink, Table, banBody, reasonOf, useActing } from './parts.tsx';
+import { AskOnce, Outcome, PersonLink, Table, banBody, useActing } from './parts.tsx';
 import type { Acting } from './parts.tsx';
 
 interface Person {
@@ -46,31 +46,20 @@ interface Ban {
 // --- finding ---------------------------------------------------------------------------------------
 
 function Found({ text }: { text: string }): JSX.Element {
-    const [people, setPeople] = useState<Person[] | null>(null);
-    const [next, setNext] = useState<string | null>(null);
-    const [wrong, setWrong] = useState('');
-    const load = async (after: string | null): Promise<void> => {
-        const query = new URLSearchParams({ limit: '50', q: text, ...(after === null ? {} : { after }) });
-        try {
-            const answer = await get<{ users: Person[]; next: string | null }>(`/admin/users?${query}`);
-            setPeople((before) => after === null ? answer.users : [...before ?? [], ...answer.users]);
-            setNext(answer.next);
-            setWrong('');
-        } catch (cause) {
-            setWrong(reasonOf(cause));
-        }
-    };
-    useEffect(() => void load(null), [text]);
-    if (wrong !== '') {
-        return <p class="wrong" role="alert">{wrong}</p>;
+    const path = `/admin/users?${new URLSearchParams({ limit: '50', q: text })}`;
+    const list = useLoaded<{ users: Person[]; next: string | null }>(path);
+    const rest = useRest(path, list.value, 'after');
+    const people = [list.value, ...rest.pages].flatMap((page) => page?.users ?? []);
+    if (list.failure !== null) {
+        return <Trouble failure={list.failure} again={list.again} />;
     }
-    if (people?.length === 0 && next === null) {
+    if (list.value !== null && people.length === 0 && !rest.hasMore) {
         return <div role="status"><p>{words.people.none}</p><p class="soft">{words.people.noneHint}</p></div>;
     }
     return (
         <>
             <Table label={words.sections.people} head={[words.people.name, words.people.roles, words.people.seen]}>
-                {(people ?? []).map((one) => (
+                {people.map((one) => (
                     <tr key={one.account}>
                         <th scope="row"><PersonLink account={one.username ?? one.account}>
                             {one.username ?? one.account}</PersonLink>
@@ -80,7 +69,7 @@ function Found({ text }: { text: string }): JSX.Element {
                     </tr>
                 ))}
             </Table>
-            {next !== null && <button type="button" class="button quiet" onClick={() => void load(next)}>{words.more}</button>}
+            <More rest={rest} />
         </>
     );
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { Failure, get, send } from '../api.ts';
-import { Trouble, useLoaded } from '../parts.tsx';
+import { More, Trouble, useLoaded, useRest } from '../parts.tsx';
 import { words } from '../words_operator.ts';
 
 import { AskOnce, Outcome, PersonLink, Table, reasonOf, useActing } from './parts.tsx';
@@ -157,17 +157,17 @@ interface Act {
     detail: string;
 }
 
+interface Acts {
+    audit: Act[];
+    next: number | null;
+}
+
+const ACTS = '/admin/audit?limit=100';
+
 export function AuditSection(): JSX.Element {
-    const first = useLoaded<{ audit: Act[]; next: number | null }>('/admin/audit?limit=100');
-    const [more, setMore] = useState<{ audit: Act[]; next: number | null } | null>(null);
-    const [wrong, setWrong] = useState('');
-    const acts = [...first.value?.audit ?? [], ...more?.audit ?? []];
-    const next = more === null ? first.value?.next ?? null : more.next;
-    const load = (): void => {
-        get<{ audit: Act[]; next: number | null }>(`/admin/audit?limit=100&before=${next}`)
-            .then((answer) => setMore({ audit: [...more?.audit ?? [], ...answer.audit], next: answer.next }))
-            .catch((cause: unknown) => setWrong(reasonOf(cause)));
-    };
+    const first = useLoaded<Acts>(ACTS);
+    const rest = useRest(ACTS, first.value, 'before');
+    const acts = [first.value, ...rest.pages].flatMap((page) => page?.audit ?? []);
     if (first.failure !== null) {
         return <Trouble failure={first.failure} again={first.again} />;
     }
@@ -184,8 +184,7 @@ export function AuditSection(): JSX.Element {
                     </tr>
                 ))}
             </Table>}
-            {wrong !== '' && <p class="wrong" role="alert">{wrong}</p>}
-            {next !== null && <button type="button" class="button quiet" onClick={load}>{words.more}</button>}
+            <More rest={rest} />
         </>
     );
 }

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { words as gameWords } from '../../ui/words.ts';
 
 import { send } from '../api.ts';
-import { Trouble, useLoaded } from '../parts.tsx';
+import { More, Trouble, useLoaded, useRest } from '../parts.tsx';
 import { go } from '../route.ts';
 import { words as siteWords } from '../words.ts';
 import { words } from '../words_operator.ts';
@@ -100,6 +100,8 @@ function ReportPage({ id }: { id: string }): JSX.Element {
     const acting = useActing();
     const [typed, setNote] = useState<string | null>(null); // null: as it is kept
     const report = loaded.value;
+    const person = useLoaded<{ banned: boolean; muted: boolean }>(report === null || report.account === null ? null
+        : `/admin/users/${encodeURIComponent(report.account)}`);
     if (loaded.failure !== null) {
         return <Trouble failure={loaded.failure} again={loaded.again} />;
     }
@@ -112,7 +114,7 @@ function ReportPage({ id }: { id: string }): JSX.Element {
         loaded.again();
         return words.reports.closed(words.reports.states[state] ?? state);
     });
-    const restrict = { account: report.account ?? '', name: report.account_name ?? report.account ?? '', isOn: false, acting, again: () => {} };
+    const restrict = { account: report.account ?? '', name: report.account_name ?? report.account ?? '', acting, again: person.again };
     return (
         <>
             <p><a class="back" href="/operator/reports">{words.reports.back}</a></p>
@@ -133,8 +135,8 @@ function ReportPage({ id }: { id: string }): JSX.Element {
                     <button type="button" class="button quiet" onClick={() => close('dismissed')}>{words.reports.dismiss}</button>
                 </> : <button type="button" class="button quiet" onClick={() => close('open')}>{words.reports.reopen}</button>}
                 {report.account !== null && <>
-                    <Restrict kind="ban" {...restrict} />
-                    <Restrict kind="mute" {...restrict} />
+                    <Restrict kind="ban" isOn={person.value?.banned === true} {...restrict} />
+                    <Restrict kind="mute" isOn={person.value?.muted === true} {...restrict} />
                 </>}
                 {report.place_id !== null && <>
                     <ActPlace id={report.place_id} act="unlist" label={words.reports.unlist} text={words.reports.unlistText} acting={acting} />
@@ -148,12 +150,14 @@ function ReportPage({ id }: { id: string }): JSX.Element {
 export function ReportsSection({ query }: { query: URLSearchParams }): JSX.Element {
     const id = query.get('id');
     const state = query.get('state') ?? 'open';
+    const path = `/admin/reports?state=${encodeURIComponent(state)}&limit=100`;
     const list = useLoaded<{ reports: Report[]; next: number | null }>(
-        id === null ? `/admin/reports?state=${encodeURIComponent(state)}&limit=100` : null);
+        id === null ? path : null);
+    const rest = useRest(path, list.value, 'before');
     if (id !== null) {
         return <ReportPage key={id} id={id} />;
     }
-    const reports = list.value?.reports ?? [];
+    const reports = [list.value, ...rest.pages].flatMap((page) => page?.reports ?? []);
     return (
         <>
             <div class="inline">
@@ -175,6 +179,7 @@ export function ReportsSection({ query }: { query: URLSearchParams }): JSX.Eleme
                     </div>
                 </li>
             ))}</ul>
+            <More rest={rest} />
         </>
     );
 }
@@ -189,10 +194,13 @@ interface Waiting {
     updated: string;
 }
 
+const WAITING = '/admin/approvals?limit=100';
+
 export function ApprovalsSection(): JSX.Element {
-    const list = useLoaded<{ approvals: Waiting[] }>('/admin/approvals?limit=100');
+    const list = useLoaded<{ approvals: Waiting[]; next: string | null }>(WAITING);
+    const rest = useRest(WAITING, list.value, 'after');
     const acting = useActing();
-    const waiting = list.value?.approvals ?? [];
+    const waiting = [list.value, ...rest.pages].flatMap((page) => page?.approvals ?? []);
     const decide = async (one: Waiting, act: string, reason: string): Promise<string> => {
         await send('POST', `/admin/packages/${encodeURIComponent(one.package_id)}`, { act, reason });
         list.again();
@@ -219,6 +227,7 @@ export function ApprovalsSection(): JSX.Element {
                     </div>
                 </li>
             ))}</ul>
+            <More rest={rest} />
         </>
     );
 }

@@ -133,7 +133,8 @@ function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting })
     );
 }
 
-function Announce({ acting }: { acting: Acting }): JSX.Element {
+function Announce(): JSX.Element {
+    const acting = useActing(); // said here: the list of worlds above it may be long
     const [text, setText] = useState('');
     const announce = async (event: Event): Promise<void> => {
         event.preventDefault();
@@ -148,9 +149,10 @@ function Announce({ acting }: { acting: Acting }): JSX.Element {
             <h2>{words.worlds.announce}</h2>
             <label for="announce">{words.worlds.announceText}</label>
             <input id="announce" required maxLength={256} value={text} aria-describedby="announce-hint"
-                onInput={(event) => setText(event.currentTarget.value)} />
+                aria-invalid={acting.said?.isWrong === true} onInput={(event) => setText(event.currentTarget.value)} />
             <p id="announce-hint" class="soft">{words.worlds.announceHint}</p>
             <button class="button" type="submit">{words.worlds.send}</button>
+            <Outcome said={acting.said} />
         </form>
     );
 }
@@ -188,8 +190,8 @@ function Hosts({ hosts, acting }: { hosts: HostRow[]; acting: Acting }): JSX.Ele
                     <td class={host.answers ? '' : 'wrong'}>{hostState(host)}</td>
                     <td>{words.number(host.worlds)}</td>
                     <td>{words.number(host.players)}</td>
-                    <td>{words.number(host.memory_permille / 10)} %</td>
-                    <td>{words.number(host.tick_permille / 10)} %</td>
+                    <td>{words.percent(host.memory_permille / 1000)}</td>
+                    <td>{words.percent(host.tick_permille / 1000)}</td>
                     <td>{!host.self && (host.draining
                         ? <button type="button" class="button quiet" onClick={() => void acting.run(async () => {
                             await send('DELETE', `/admin/drain?host=${encodeURIComponent(host.id)}`);
@@ -248,7 +250,7 @@ export function WorldsSection(): JSX.Element {
                 onClick={() => setShown(shown + ROWS_SHOWN)}>{words.more}</button></p>}
             <Hosts hosts={server?.hosts ?? []} acting={acting} />
             <Drain isDraining={server?.draining === true} acting={acting} />
-            <Announce acting={acting} />
+            <Announce />
         </>
     );
 }

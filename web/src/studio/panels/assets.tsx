@@ -11,15 +11,33 @@ import { words } from '../words_studio.ts';
 const bytesMax = (name: string): number => (/\.(wav|glb|bin)$/i.test(name) ? 64 : 32) << 20;
 const TYPES = '.png,.jpg,.jpeg,.ogg,.wav,.glb,.gltf,.bin';
 
+// Things by the names of pictures and models that they have. Those that look alike are asked once.
+function usersByName(studio: Studio): ReadonlyMap<string, readonly number[]> {
+    const alike = new Map<string, number[]>();
+    for (const { id, texture, model } of studio.rows.values()) {
+        if (texture !== 0 || model !== 0) {
+            const key = `${texture} ${model}`;
+            const ids = alike.get(key) ?? [];
+            ids.push(id);
+            alike.set(key, ids);
+        }
+    }
+    const named = new Map<string, number[]>();
+    for (const ids of alike.values()) {
+        const { texture, model } = studio.document.entity(ids[0] ?? 0);
+        for (const name of new Set([texture, model])) {
+            if (typeof name === 'string') {
+                named.set(name, [...named.get(name) ?? [], ...ids]);
+            }
+        }
+    }
+    return named;
+}
+
 // A file may be named as "assets/door.png", "door.png" or "door".
-function usersOf(studio: Studio, path: string): number[] {
+function usersOf(named: ReadonlyMap<string, readonly number[]>, path: string): number[] {
     const file = path.split('/').at(-1) ?? path;
-    const names = new Set([path, file, file.replace(/\.[^.]+$/, '')]);
-    return [...studio.rows.values()].filter(({ texture, model }) => texture !== 0 || model !== 0).map(({ id }) => id)
-        .filter((id) => {
-            const { texture, model } = studio.document.entity(id);
-            return names.has(String(texture ?? '\0')) || names.has(String(model ?? '\0'));
-        });
+    return [...new Set([path, file, file.replace(/\.[^.]+$/, '')].flatMap((name) => named.get(name) ?? []))];
 }
 
 // What is wrong with it, or nothing.
@@ -65,6 +83,7 @@ export function Assets({ studio }: { studio: Studio }): JSX.Element {
     const [refused, setRefused] = useState<string[]>([]); // of the last upload
     const canWrite = studio.link.canWrite.value;
     const files = studio.document.files().filter(({ path }) => !SCRIPT.test(path));
+    const named = usersByName(studio);
     return (
         <div class={`assets ${isOver ? 'over' : ''}`}
             onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
@@ -85,7 +104,7 @@ export function Assets({ studio }: { studio: Studio }): JSX.Element {
             {refused.map((text) => <p key={text} class="wrong">{text}</p>)}
             <ul class="lines">
                 {files.map(({ path, hash }) => {
-                    const users = usersOf(studio, path);
+                    const users = usersOf(named, path);
                     return (
                         <li key={path}>
                             <a href={`/api/places/${encodeURIComponent(studio.place)}/blob/${hash}`} download={path.split('/').at(-1)}>{path}</a>{' '}

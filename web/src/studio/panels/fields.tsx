@@ -13,10 +13,11 @@ export const MIXED = Symbol('mixed');
 
 interface FieldProps {
     member: Member;
-    value: unknown; // MIXED: they differ
+    value: unknown; // MIXED: they differ; of a vector each axis may be that
     label: string;
     describedBy: string;
-    set: (value: unknown) => void;
+    set: (value: unknown) => void; // of all that is selected
+    setEach?: (change: (old: unknown) => unknown) => void; // what becomes of each one's own
 }
 
 const shown = (value: unknown): string => typeof value === 'number'
@@ -68,10 +69,15 @@ function NumberField({ value, label, low, high, whole, describedBy, set }: {
 
 const AXES = ['x', 'y', 'z', 'w'] as const;
 
-function VectorField({ member, value, label, describedBy, set }: FieldProps): JSX.Element {
+function VectorField({ member, value, label, describedBy, setEach }: FieldProps): JSX.Element {
     const isRotation = member.type === 'rotation';
-    const numbers = Array.isArray(value) ? value as number[] : isRotation && value !== MIXED ? [0, 0, 0] : [];
+    const numbers: readonly unknown[] = Array.isArray(value) ? value : isRotation && value !== MIXED ? [0, 0, 0] : [];
     const count = numbers.length === 4 ? 4 : 3;
+    // Only that axis: several things keep what they have in the others.
+    const setAxis = (axis: number, number: number): void => setEach?.((old) => {
+        const own: readonly unknown[] = Array.isArray(old) && old.length === count ? old : [];
+        return AXES.slice(0, count).map((_, i) => i === axis ? number : own[i] ?? 0);
+    });
     return (
         <span class={`vector of-${count}`}>{AXES.slice(0, count).map((axis, i) => (
             <span key={axis} class={`axis ${axis}`}>
@@ -79,8 +85,7 @@ function VectorField({ member, value, label, describedBy, set }: FieldProps): JS
                 <NumberField value={value === MIXED ? MIXED : numbers[i]} label={`${label} ${axis}`}
                     low={isRotation ? undefined : member.low} high={isRotation ? undefined : member.high}
                     whole={member.type === 'cells'} describedBy={describedBy}
-                    set={(number) => set((value === MIXED ? [number, number, number]
-                        : AXES.slice(0, count).map((_, at) => at === i ? number : numbers[at] ?? 0)))} />
+                    set={(number) => setAxis(i, number)} />
             </span>
         ))}</span>
     );
@@ -258,8 +263,20 @@ export function labelOf(member: Member): string {
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
-export function Field({ member, value, disabled, set }: {
-    member: Member; value: unknown; disabled: boolean; set: (value: unknown) => void;
+const VECTORS = new Set(['vector', 'cells', 'rotation']);
+
+// What a field shows of several values: the one that they all have; of vectors that of each axis.
+export function common({ type }: Member, values: readonly unknown[]): unknown {
+    const [first, ...rest] = values;
+    if (rest.every((value) => JSON.stringify(value) === JSON.stringify(first))) {
+        return first;
+    }
+    return VECTORS.has(type) && Array.isArray(first) && rest.every((value) => Array.isArray(value) && value.length === first.length)
+        ? first.map((each: unknown, i) => rest.every((value) => (value as unknown[])[i] === each) ? each : MIXED) : MIXED;
+}
+
+export function Field({ member, value, disabled, set, setEach }: {
+    member: Member; value: unknown; disabled: boolean; set: FieldProps['set']; setEach: NonNullable<FieldProps['setEach']>;
 }): JSX.Element {
     const id = useId();
     const label = labelOf(member);
@@ -269,7 +286,7 @@ export function Field({ member, value, disabled, set }: {
             <legend class="hidden">{label}</legend>
             <span class="legend" title={member.help} aria-hidden="true">{label}
                 {member.unit !== '' && <span class="unit"> {words.units[member.unit] ?? member.unit}</span>}</span>
-            <Control member={member} value={value} label={label} describedBy={id} set={set} />
+            <Control member={member} value={value} label={label} describedBy={id} set={set} setEach={setEach} />
             {isChanged && member.can_set && <button type="button" class="reset" title={words.resetTo}
                 aria-label={words.resetMember(label)} onClick={() => set(null)}>↺</button>}
             <span id={id} class="help">{member.help}</span>

@@ -10,6 +10,8 @@ const PATHS: Record<string, string> = {
     all: 'M3 7V3h4M13 3h4v4M17 13v4h-4M7 17H3v-4M7 8l3-1.5L13 8v4l-3 1.5L7 12z',
     undo: 'M8 4L3.5 8.5 8 13M4 8.5h8a4.5 4.5 0 0 1 0 9H8',
     redo: 'M12 4l4.5 4.5L12 13M16 8.5H8a4.5 4.5 0 0 0 0 9h4',
+    duplicate: 'M7 7h10v10H7zM13 7V3H3v10h4',
+    delete: 'M3 5h14M8 5V3h4v2M5 5l1 12h8l1-12M8.5 8.5v5M11.5 8.5v5',
     local: 'M10 10V3M10 10l6 4M10 10l-6 4',
     world: 'M10 2a8 8 0 1 0 0 16 8 8 0 0 0 0-16M2 10h16M10 2c3 3 3 13 0 16M10 2c-3 3-3 13 0 16',
     grid: 'M3 3h14v14H3zM3 7.7h14M3 12.3h14M7.7 3v14M12.3 3v14',

@@ -7,7 +7,8 @@ import { valueOf, type Member } from '../schema.ts';
 import { literalParameters } from '../script_parameters.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
-import { Field, MIXED, assetNames, labelOf, scriptParameters } from './fields.tsx';
+import { CommandButton } from './toolbar.tsx';
+import { Field, assetNames, common, labelOf, scriptParameters } from './fields.tsx';
 
 // Where a member is shown. What is named by no section comes last.
 const SECTIONS: readonly [string, RegExp][] = [
@@ -55,18 +56,20 @@ function sectionsOf(members: readonly Member[], isPlace: boolean): [string, Memb
     return left.size === 0 ? found : [...found, ['more', [...left]]];
 }
 
+// The same for all, or what becomes of each one's own.
+type To = { value: unknown } | { change: (old: unknown) => unknown };
+
 function Section({ studio, name, isOpen, members, records, set }: {
     studio: Studio; name: string; isOpen: boolean; members: readonly Member[]; records: readonly Record<string, unknown>[];
-    set: (member: Member, value: unknown) => void;
+    set: (member: Member, to: To) => void;
 }): JSX.Element {
     return (
         <details class="section" open={isOpen}>
             <summary>{words.sections[name] ?? name}</summary>
             {members.map((member) => {
-                const [first, ...rest] = records.map((record) => valueOf(record, member));
-                const isMixed = rest.some((value) => JSON.stringify(value) !== JSON.stringify(first));
-                return <Field key={member.name} member={member} value={isMixed ? MIXED : first}
-                    disabled={!studio.canWrite()} set={(value) => set(member, value)} />;
+                const value = common(member, records.map((record) => valueOf(record, member)));
+                return <Field key={member.name} member={member} value={value} disabled={!studio.canWrite()}
+                    set={(now) => set(member, { value: now })} setEach={(change) => set(member, { change })} />;
             })}
         </details>
     );
@@ -85,12 +88,14 @@ export function Inspector({ studio }: { studio: Studio }): JSX.Element {
     const members = useMemo(() => studio.schema.kinds[isPlace ? 'settings' : 'entity'], [isPlace]);
     const wanted = members.filter((member) => isPlace || [...types].every((type) => isOf(member, type)))
         .filter((member) => filter === '' || `${member.name} ${labelOf(member)}`.toLowerCase().includes(filter.toLowerCase()));
-    const set = (member: Member, value: unknown): void => {
-        const op: Op = {
-            op: 'set', member: member.name, ids: isPlace ? [0] : [...ids], value,
-            ...(isPlace ? { kind: 'settings' as const } : {}),
+    const set = (member: Member, to: To): void => {
+        const { document } = studio;
+        const all = isPlace ? [0] : [...ids];
+        const of = { op: 'set', member: member.name, kind: isPlace ? 'settings' : 'entity' } as const;
+        const op: Op = 'value' in to ? { ...of, ids: all, value: to.value } : {
+            ...of, values: all.map((id) => [id, to.change(valueOf(isPlace ? document.settings() : document.entity(id), member))]),
         };
-        studio.document.edit(words.steps.set(labelOf(member)), [op]);
+        document.edit(words.steps.set(labelOf(member)), [op]);
     };
     const only = ids.length === 1 ? records[0] : undefined;
     const scripts = new Set(records.map((record) =>
@@ -113,7 +118,11 @@ export function Inspector({ studio }: { studio: Studio }): JSX.Element {
     return (
         <aside class="inspector" aria-label={words.inspector}>
             <header><h2>{title}</h2>
-                {only !== undefined && <span class="soft">{words.types[String(only.type ?? 'part')]}</span>}</header>
+                {only !== undefined && <span class="soft">{words.types[String(only.type ?? 'part')]}</span>}
+                {!isPlace && <span class="acts">
+                    <CommandButton studio={studio} id="focus" sign="all" />
+                    <CommandButton studio={studio} id="duplicate" sign="duplicate" disabled={!studio.canWrite()} />
+                    <CommandButton studio={studio} id="delete" sign="delete" disabled={!studio.canWrite()} /></span>}</header>
             <input type="search" class="filter" placeholder={words.filterMembers} aria-label={words.filterMembers}
                 value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
             {script !== '' && only !== undefined && <button type="button" class="open-script" onClick={() => studio.openScript(script)}>

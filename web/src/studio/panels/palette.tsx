@@ -77,7 +77,7 @@ export function Palette({ studio, close }: { studio: Studio; close: () => void }
                 }} />
             <ul class="choices" id="palette-list" role="listbox" aria-label={words.palette} ref={list}>
                 {choices.map((choice, i) => (
-                    <li key={`${choice.name} ${choice.key}`} id={`choice-${i}`} role="option" aria-selected={i === at}
+                    <li key={i} id={`choice-${i}`} role="option" aria-selected={i === at}
                         aria-disabled={!choice.can} onClick={() => run(choice)}>
                         <span>{choice.name}</span>{choice.key !== '' && <kbd>{choice.key}</kbd>}
                     </li>

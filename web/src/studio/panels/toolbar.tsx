@@ -89,13 +89,14 @@ export function Toolbar({ studio }: { studio: Studio }): JSX.Element {
             <CommandButton studio={studio} id="look-all" sign="all" />
             <CommandButton studio={studio} id="sidebar" sign="side" pressed={studio.showsSide.value} isNarrow />
             <CommandButton studio={studio} id="inspector" sign="inspector" pressed={studio.showsInspector.value} isNarrow />
-            <span class="space" />
-            <People studio={studio} />
-            <CommandButton studio={studio} id="palette" sign="search" />
-            <CommandButton studio={studio} id="play" sign={studio.playing.value ? 'stop' : 'play'}
-                label={studio.playing.value ? words.stop : words.play} pressed={studio.playing.value} />
-            <button type="button" class="button publish" data-command="publish" title={`${words.publish} (Ctrl+Shift+P)`}
-                onClick={() => { studio.dialog.value = 'publish'; }}>{words.publish}</button>
+            <div class="ends">
+                <People studio={studio} />
+                <CommandButton studio={studio} id="palette" sign="search" />
+                <CommandButton studio={studio} id="play" sign={studio.playing.value ? 'stop' : 'play'}
+                    label={studio.playing.value ? words.stop : words.play} pressed={studio.playing.value} />
+                <button type="button" class="button publish" data-command="publish" title={`${words.publish} (Ctrl+Shift+P)`}
+                    onClick={() => { studio.dialog.value = 'publish'; }}>{words.publish}</button>
+            </div>
         </header>
     );
 }

@@ -10,11 +10,11 @@ import { words } from '../words_studio.ts';
 
 interface Facts {
     studio: Studio;
-    started: { count: number; turns: number; places: string; seq: number; published: string; kills: number; checkpoints: number };
+    started: { count: number; turns: number; places: ReadonlyMap<number, string>; seq: number; published: string; kills: number; checkpoints: number };
 }
 
 const turnsOf = ({ view }: Studio): number => view?.rig.turns ?? 0;
-const placesOf = ({ rows }: Studio): string => [...rows.values()].map(({ id, position }) => `${id} ${position.join()}`).join();
+const placesOf = ({ rows }: Studio): ReadonlyMap<number, string> => new Map([...rows.values()].map(({ id, position }) => [id, position.join()]));
 // How many things have a script: a template may have some before the tour begins.
 const countOf = (studio: Studio, script: string): number =>
     [...studio.rows.keys()].filter((id) => String((studio.document.entity(id).scriptRef as { path?: string } | undefined)?.path ?? '').includes(script)).length;
@@ -40,7 +40,7 @@ function hasRedone(facts: Facts): boolean {
 const DONE: readonly ((facts: Facts) => boolean)[] = [
     ({ studio, started }) => turnsOf(studio) > started.turns,
     ({ studio, started }) => studio.rows.size > started.count,
-    ({ studio, started }) => studio.rows.size === started.count && placesOf(studio) !== started.places,
+    ({ studio, started }) => [...started.places].some(([id, place]) => (studio.rows.get(id)?.position.join() ?? place) !== place),
     hasMovedCopy,
     (facts) => since(facts).some(({ label }) => label === words.steps.set(words.colourLabel)),
     ({ studio, started }) => countOf(studio, 'KillBrick') > started.kills,
@@ -73,29 +73,39 @@ export function endTour(studio: Studio): void {
 
 export function Tour({ studio }: { studio: Studio }): JSX.Element | null {
     const at = studio.tour.value;
-    const started = useRef<Facts['started']>({ count: 0, turns: 0, places: '', seq: 0, published: '', kills: 0, checkpoints: 0 });
+    const started = useRef<Facts['started']>({ count: 0, turns: 0, places: new Map(), seq: 0, published: '', kills: 0, checkpoints: 0 });
     useEffect(() => {
         tabStorage()?.setItem(keyOf(studio), `${at}`);
     }, [at]);
     useEffect(() => {
+        if (at < 0) {
+            return undefined;
+        }
         started.current = {
             count: studio.rows.size, turns: turnsOf(studio), places: placesOf(studio), seq: studio.document.seq(),
             published: studio.published.value, kills: countOf(studio, 'KillBrick'), checkpoints: countOf(studio, 'Checkpoint'),
         };
-        const target = document.querySelector(TARGETS[at] ?? '#none');
-        target?.classList.add('pointed');
-        const unpoint = (): void => target?.classList.remove('pointed');
-        if (at < 0 || at >= TOUR_STEPS - 1) {
-            return unpoint;
-        }
+        // What it is about may come later: a field is there when something is selected.
+        let target: Element | null = null;
+        const point = (): void => {
+            const now = document.querySelector(TARGETS[at] ?? '#none');
+            if (now !== target) {
+                target?.classList.remove('pointed');
+                now?.classList.add('pointed');
+                now?.scrollIntoView({ block: 'nearest' });
+                target = now;
+            }
+        };
+        point();
         const timer = setInterval(() => {
-            if (DONE[at]?.({ studio, started: started.current }) === true) {
+            point();
+            if (at < TOUR_STEPS - 1 && DONE[at]?.({ studio, started: started.current }) === true) {
                 studio.tour.value = at + 1;
             }
         }, 300);
         return () => {
             clearInterval(timer);
-            unpoint();
+            target?.classList.remove('pointed');
         };
     }, [at]);
     const isDone = at >= TOUR_STEPS; // it was played

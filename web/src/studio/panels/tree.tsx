@@ -5,6 +5,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { TYPES } from '../document.ts';
+import { placedUnder } from '../frame.ts';
 import type { Studio } from '../state.ts';
 import { words } from '../words_studio.ts';
 
@@ -174,7 +175,7 @@ export function Tree({ studio }: { studio: Studio }): JSX.Element {
         setOver(null);
         const dragged = studio.roots().filter((each) => each !== id);
         if (dragged.length > 0 && studio.canWrite()) {
-            studio.document.edit(words.steps.reparent, [{ op: 'move', ids: dragged, parent: id }]);
+            studio.document.edit(words.steps.reparent, placedUnder(studio, dragged, id));
         }
     };
     return (
@@ -185,6 +186,11 @@ export function Tree({ studio }: { studio: Studio }): JSX.Element {
                 aria-activedescendant={at >= first && at < first + shown.length ? `row-${rows[at]?.id}` : undefined}
                 onScroll={(event) => setTop(event.currentTarget.scrollTop)} onKeyDown={keys}
                 onDragOver={(event) => { event.preventDefault(); }}
+                onDragEnter={(event) => {
+                    if (!(event.target as Element).closest('[role=treeitem]')) {
+                        setOver(null); // below the last one: to the top
+                    }
+                }}
                 onDrop={(event) => { event.preventDefault(); drop(over ?? 0); }}>
                 <div class="tree-space" role="presentation" style={{ height: `${rows.length * ROW_PIXELS}px` }}>
                     {shown.map((row, i) => {

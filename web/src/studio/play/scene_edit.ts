@@ -1,6 +1,6 @@
 // What was changed in a scene, if all of it can be done while the place is played (local_host_edit): poses, looks, part
-// data, attributes, tags, what was removed, and new parts, props and NPCs. What is otherwise in any other way (another
-// size, name, motion or script) goes and comes as a new one. For spawns, and for what another one names, the world is made
+// data, attributes, tags, what was removed, new parts, props and NPCs, and spawns. What is otherwise in any other way (another
+// size, name, motion or script) goes and comes as a new one. For what another one names the world is made
 // anew. The world itself refuses what its scripts may already have looked for.
 type Entity = Record<string, unknown> & { id: number };
 // With everything that it stands on, the lowest first.
@@ -12,6 +12,8 @@ export interface SceneEdit {
     lost: Entity[]; // with those attributes and tags alone that are no more
     created: Item[];
     given: Entity[]; // with those attributes and tags alone that are new or other than before
+    spawns: Item[]; // that are new or otherwise
+    spawnsGone: { id: number }[];
 }
 
 const PARENTS_MAX = 32; // place_doc.h
@@ -26,6 +28,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 const typeOf = ({ type }: Entity): unknown => type ?? 'part';
 const isThing = (entity: Entity): boolean => ['part', 'prop', 'npc'].includes(typeOf(entity) as string);
 const isGroup = (entity: Entity): boolean => typeOf(entity) === 'group';
+const isSpawn = (entity: Entity): boolean => typeOf(entity) === 'spawn';
 // A part that stands still: it may be put elsewhere.
 const isStill = (entity: Entity): boolean => typeOf(entity) === 'part' && entity['anchored'] !== false &&
     entity['motion'] === undefined && entity['serverOnly'] !== true;
@@ -67,6 +70,8 @@ interface Plan {
     created: Set<number>;
     moved: number[]; // with all that stands on them
     details: [old: Entity, now: Entity][];
+    spawns: Set<number>;
+    spawnsGone: Set<number>;
 }
 
 // The scene that is played, entity by entity: what was changed is compared with it in as much time as the change needs.
@@ -85,7 +90,7 @@ export class PlayedScene {
     // place, and this object is of no more use.
     edit(ids: Iterable<number>, gone: Iterable<number>, entityOf: (id: number) => Entity): SceneEdit | null {
         const known = this.entities ??= this.read();
-        const plan: Plan = { removed: new Set(), changed: new Set(), created: new Set(), moved: [], details: [] };
+        const plan: Plan = { removed: new Set(), changed: new Set(), created: new Set(), moved: [], details: [], spawns: new Set(), spawnsGone: new Set() };
         const nows = [...ids].map(entityOf);
         const isDone = [...gone].every((id) => this.remove(known, id, plan)) &&
             nows.every((now) => this.compare(known, now, plan));
@@ -100,10 +105,10 @@ export class PlayedScene {
         }
         this.link(old, false);
         known.delete(id);
-        if (isThing(old)) {
-            plan.removed.add(id);
+        if (!isGroup(old)) {
+            (isSpawn(old) ? plan.spawnsGone : plan.removed).add(id);
         }
-        return isThing(old) || isGroup(old);
+        return !isSpawn(old) || !this.named.has(id);
     }
 
     private compare(known: Map<number, Entity>, now: Entity, plan: Plan): boolean {
@@ -116,15 +121,23 @@ export class PlayedScene {
         if (old !== undefined && same(old, now)) {
             return true;
         }
-        if (!isThing(now) || (old !== undefined && !isThing(old))) { // what is no group is a spawn
+        if (old !== undefined && (isThing(now) ? !isThing(old) : typeOf(now) !== typeOf(old))) {
+            return false; // something else by the same id
+        }
+        if (!isThing(now)) {
             plan.moved.push(now.id);
-            return isGroup(now) && (old === undefined || isGroup(old));
+            return isGroup(now) || this.putSpawn(now.id, plan, old === undefined);
         }
         if (old === undefined) {
             plan.created.add(now.id);
             return !this.named.has(now.id) && now['serverOnly'] !== true;
         }
         return this.change(old, now, plan);
+    }
+
+    private putSpawn(id: number, plan: Plan, isNew: boolean): boolean {
+        plan.spawns.add(id);
+        return !isNew || !this.named.has(id);
     }
 
     private change(old: Entity, now: Entity, plan: Plan): boolean {
@@ -156,9 +169,11 @@ export class PlayedScene {
     private carry(known: Map<number, Entity>, id: number, plan: Plan): boolean {
         return [...this.children.get(id) ?? []].every((child) => {
             const now = known.get(child)!;
-            if (isStill(now) && !plan.created.has(child)) {
+            if (isSpawn(now)) {
+                plan.spawns.add(child);
+            } else if (isStill(now) && !plan.created.has(child)) {
                 plan.changed.add(child);
-            } else if (!isGroup(now) && !plan.created.has(child) && (!isThing(now) || !this.replace(now, now, plan))) {
+            } else if (!isGroup(now) && !plan.created.has(child) && !this.replace(now, now, plan)) {
                 return false;
             }
             return this.carry(known, child, plan);
@@ -167,12 +182,13 @@ export class PlayedScene {
 
     private write(known: Map<number, Entity>, plan: Plan): SceneEdit | null {
         const items = (ids: Set<number>): (Item | null)[] => [...ids].map((id) => this.item(known, known.get(id)!));
-        const [entities, created] = [items(plan.changed), items(plan.created)];
+        const [entities, created, spawns] = [items(plan.changed), items(plan.created), items(plan.spawns)];
         const kept = plan.details.filter(([{ id }]) => !plan.created.has(id));
         const all = (isLost: boolean): Entity[] => kept.map(([old, now]) => isLost ? details(old, now, true) : details(now, old, false))
             .filter((one) => one !== null);
-        return [...entities, ...created].includes(null) ? null : {
+        return [...entities, ...created, ...spawns].includes(null) ? null : {
             removed: [...plan.removed], entities: entities as Item[], lost: all(true), created: created as Item[], given: all(false),
+            spawns: spawns as Item[], spawnsGone: [...plan.spawnsGone].map((id) => ({ id })),
         };
     }
 

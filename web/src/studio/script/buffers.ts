@@ -2,7 +2,7 @@
 // text that could not be saved stays here until a person has decided what becomes of it.
 //
 //   saved ─type─▶ changed ─pause─▶ saving ─▶ saved
-//                    ▲                ├─▶ failed    (shown; tried again with the next key or by hand)
+//                    ▲                ├─▶ failed    (shown; tried again with the next key or by hand; without a network by itself)
 //                    └────────────────┴─▶ conflict  (a person chooses; nothing is written until then)
 import { type EditorState, Text } from '@codemirror/state';
 import { effect, type Signal, signal } from '@preact/signals';
@@ -15,6 +15,7 @@ import { words } from './words_script.ts';
 
 const SAVE_MS = 700; // after the last key
 const LONGEST_MS = 5000; // while somebody keeps typing
+const AGAIN_MS = 3000; // after one that did not reach the server
 
 const utf8 = new TextEncoder();
 const plain = new TextDecoder();
@@ -110,7 +111,9 @@ export class ScriptBuffer {
         this.isWriting = true;
         this.isRefused = false;
         this.firstMs = 0;
-        this.save.value = { kind: 'saving' };
+        if (this.save.value.kind !== 'failed') { // else it is said until it is saved
+            this.save.value = { kind: 'saving' };
+        }
         try {
             this.known = await this.files.write(this.path,
                 utf8.encode(text.replaceAll('\n', this.lineEnd)), known, words.label(this.path));
@@ -120,10 +123,23 @@ export class ScriptBuffer {
             if (isConflict(error)) {
                 await this.collide(error.theirs);
             } else {
-                this.save.value = { kind: 'failed', message: whyNot(error) };
+                this.fail(error);
             }
         } finally {
             this.isWriting = false;
+        }
+    }
+
+    // Without a network it is tried again by itself; what the server refused waits for a person.
+    private fail(error: unknown): void {
+        const message = whyNot(error);
+        const { value } = this.save;
+        if (value.kind !== 'failed' || value.message !== message) {
+            this.save.value = { kind: 'failed', message };
+        }
+        if (error instanceof TypeError) {
+            clearTimeout(this.timer);
+            this.timer = setTimeout(() => void this.write(), AGAIN_MS);
         }
     }
 

@@ -120,8 +120,8 @@ function Tabs({ buffers, current, choose, close }: {
         if (step !== 0 && next !== undefined) {
             event.preventDefault();
             choose(next.path);
-            const tabs = (event.currentTarget as HTMLElement).closest('[role=tablist]');
-            tabs?.querySelectorAll<HTMLElement>('[role=tab]')[(index + step + buffers.length) % buffers.length]?.focus();
+            const tabs = (event.currentTarget as HTMLElement).closest('.script-tabs');
+            tabs?.querySelectorAll<HTMLElement>('.script-tab > :first-child')[(index + step + buffers.length) % buffers.length]?.focus();
         } else if (event.key === 'Delete') {
             close(buffers[index]?.path ?? '');
         }

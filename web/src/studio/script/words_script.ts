@@ -11,7 +11,7 @@ const english = {
     changed: 'Not saved yet',
     saving: 'Saving …',
     failed: (why: string) => `Not saved: ${why}`,
-    noServer: 'the server cannot be reached; it is tried again with the next key, or with Save now',
+    noServer: 'the server cannot be reached; it is tried again in a moment',
     saveNow: 'Save now',
     readOnly: 'You can look at this place, but not change it.',
     otherWrites: (name: string) => `${name} is writing this file. You can read along.`,

@@ -2,6 +2,8 @@
 // and moves it with the middle one; fingers turn it with one and move and zoom with two.
 import * as THREE from 'three';
 
+import type { Triple } from '../document.ts';
+
 const UP = new THREE.Vector3(0, 1, 0);
 const PITCH_MOST = Math.PI / 2 - 0.01;
 const TURN = 0.005; // radians a pixel
@@ -104,6 +106,13 @@ export class EditorCamera {
         this.yaw = FIRST_YAW;
         this.pitch = FIRST_PITCH;
         this.place();
+    }
+
+    // Along the axis of the world that is nearest to what is right, up or towards the eye in the picture.
+    alongView([x, y, z]: Triple): Triple {
+        const turns = Math.round(this.yaw / (Math.PI / 2));
+        const [cos, sin] = [Math.round(Math.cos(turns * Math.PI / 2)), Math.round(Math.sin(turns * Math.PI / 2))];
+        return [x * cos - z * sin, y, x * sin + z * cos];
     }
 
     resize(width: number, height: number): void {

@@ -4,6 +4,7 @@ import * as THREE from 'three';
 import { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';
 
 import type { DrawRow, Op, Triple } from '../document.ts';
+import { frameOf, rotationOf, round, triple, type Frame } from '../frame.ts';
 import type { Tool } from '../state.ts';
 import { words } from '../words_studio.ts';
 import type { Viewport } from './viewport.ts';
@@ -15,7 +16,7 @@ interface Held {
     row: DrawRow;
     position: THREE.Vector3; // in the world; of the entity itself, not of its middle
     rotation: THREE.Quaternion;
-    frame: { position: THREE.Vector3; rotation: THREE.Quaternion }; // of its parent
+    frame: Frame; // of its parent
     size: Triple;
     isRoot: boolean;
 }
@@ -28,15 +29,6 @@ export interface Placed {
 }
 
 let gestures = 0;
-
-export const round = (value: number): number => Math.round(value * 10_000) / 10_000;
-const triple = (v: THREE.Vector3): Triple => [round(v.x), round(v.y), round(v.z)];
-
-// As scene.json has it: degrees about x, y, z where that is exact enough, in its order.
-function rotationOf(q: THREE.Quaternion): number[] {
-    const { x, y, z } = new THREE.Euler().setFromQuaternion(q, 'YXZ');
-    return [x, y, z].map((angle) => round(THREE.MathUtils.radToDeg(angle)));
-}
 
 export class Gizmo {
     readonly helper: THREE.Object3D;
@@ -131,11 +123,7 @@ export class Gizmo {
                 return [];
             }
             const record = studio.document.entity(id);
-            const above = studio.rows.get(row.parent);
-            const frame = {
-                position: new THREE.Vector3(...above?.position ?? [0, 0, 0]),
-                rotation: new THREE.Quaternion(...above?.rotation ?? [0, 0, 0, 1]),
-            };
+            const frame = frameOf(studio, row.parent);
             const own = new THREE.Vector3(...record.transform?.position ?? [0, 0, 0]);
             return [{
                 row, frame, rotation: new THREE.Quaternion(...row.rotation), isRoot: roots.has(id),
