@@ -549,9 +549,9 @@ TEST(a_script_comes_while_the_world_runs_and_what_has_it)
     local_game_close(&game);
 }
 
-static uint64_t spawn_named(LocalStage *stage, const char *name, ScriptEntityInfo *info)
+static uint64_t spawn_named(LocalGame *game, const char *name, ScriptEntityInfo *info)
 {
-    World *world = local_host_world(stage->host);
+    World *world = local_host_world(game->host);
     ScriptWorld *face = authority_world(world->authority);
     *info = (ScriptEntityInfo){0};
     const uint64_t net_id = face->methods->find(face, text_from(name));
@@ -559,13 +559,13 @@ static uint64_t spawn_named(LocalStage *stage, const char *name, ScriptEntityInf
     return net_id;
 }
 
-static Status edit_spawns(LocalStage *stage, const char *text)
+static Status edit_spawns(LocalGame *game, const char *text)
 {
     PlaceError error;
-    return local_host_edit(stage->host, text, strlen(text), &error);
+    return local_host_edit(game->host, text, strlen(text), &error);
 }
 
-static void open_spawns(LocalStage *stage, const char *entities)
+static void open_spawns(LocalGame *game, const char *entities)
 {
     static List scene;
     scene.at = 0;
@@ -578,10 +578,10 @@ static void open_spawns(LocalStage *stage, const char *entities)
                                           "function onStart() local a = World.Find('Asked') end"),
                                place_file("place.json", "{\"format\": 1, \"name\": \"Spawns\"}"),
                                place_file("scene.json", scene.text)};
-    local_stage_open(stage, files, 3);
-    (void)local_stage_join(stage, "ada");
-    local_stage_run(stage, 1);
-    REQUIRE(local_stage_plays(&stage->players[0]));
+    local_game_open(game, files, 3);
+    (void)local_game_join(game, "ada");
+    local_game_run(game, 1);
+    REQUIRE(local_game_plays(&game->players[0]));
 }
 
 #define SPAWN(id, name, x, team)                               \
@@ -595,7 +595,7 @@ static void open_spawns(LocalStage *stage, const char *entities)
 // Who begins, or dies, stands from then on where a world that is made anew would have put them.
 TEST(where_players_start_changes_while_the_world_runs)
 {
-    LocalStage live, made;
+    LocalGame live, made;
     ScriptEntityInfo infos[2];
     open_spawns(
         &live, SPAWN(1, "One", 0, "") ", " SPAWN(3, "Two", 20, "") ", " SPAWN(4, "Red", 40, "red"));
@@ -623,9 +623,9 @@ TEST(where_players_start_changes_while_the_world_runs)
     }
     CHECK(spawn_named(&live, "Red", &infos[0]) == red); // who holds it has the same one
     // One who comes in stands there.
-    const StagePlayer *bo = local_stage_join(&live, "bo");
-    local_stage_run(&live, 1);
-    REQUIRE(local_stage_plays(bo));
+    const GamePlayer *bo = local_game_join(&live, "bo");
+    local_game_run(&live, 1);
+    REQUIRE(local_game_plays(bo));
     const Vec3 at = client_own(bo->client).position;
     CHECK(is_close(at.x, -30, 1) || is_close(at.x, 7, 1));
     // Refused, and nothing has changed: a name that a script has asked for, none that is left, none
@@ -653,6 +653,6 @@ TEST(where_players_start_changes_while_the_world_runs)
     }
     CHECK_INT(status, STATUS_LIMIT);
     CHECK_INT(count, EDIT_MADE_MAX - 1); // High is one of them
-    local_stage_close(&live);
-    local_stage_close(&made);
+    local_game_close(&live);
+    local_game_close(&made);
 }
