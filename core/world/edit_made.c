@@ -85,7 +85,7 @@ Status edit_read_entity(ByteReader *reader, PlaceScratch *scratch, PlaceEntityDo
 
 Status edit_read_framed(ByteReader *reader, PlaceScratch *scratch, PlaceEntityDoc *out)
 {
-    Pose frame = {.position = vec3_read(reader)};
+    Pose frame = {.position = byte_read_vec3(reader)};
     frame.rotation.x = byte_read_f32(reader);
     frame.rotation.y = byte_read_f32(reader);
     frame.rotation.z = byte_read_f32(reader);
