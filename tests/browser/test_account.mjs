@@ -99,7 +99,7 @@ const wrongAt = async (page, name, field) => {
 before(async () => {
     mkdirSync(screens, { recursive: true });
     up = await Up.start();
-    const invitation = /link=([\w-]+)/.exec(up.output)?.[1];
+    const invitation = await until('the link is printed', () => /link=([\w-]+)/.exec(up.output)?.[1]);
     boss = (await register('boss', { invitation })).session_token;
 });
 

@@ -261,7 +261,10 @@ test('a draft is read, a code replaced by keyboard, rules kept, a colleague adde
     await shot(page, 'reader_desk');
     await page.setViewportSize(OTHER);
     await page.click('.reader nav button:has-text("scene.json")');
-    await until('what was chosen is in sight', () => page.locator('.source').evaluate((text) => text.getBoundingClientRect().top < innerHeight / 2));
+    await until('what was chosen is in sight', () => page.locator('.source').evaluate((text) => {
+        const { top, bottom } = text.getBoundingClientRect();
+        return text.textContent.includes('entities') && (top < innerHeight / 2 || bottom <= innerHeight);
+    }));
     assert.ok(await fits(page), 'a draft on a phone');
     await shot(page, 'reader_phone');
     await page.setViewportSize(MAIN);

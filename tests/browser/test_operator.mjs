@@ -70,7 +70,7 @@ before(async () => {
     up = await Up.start();
     boss = await openPage(MAIN);
     await boss.go('/account');
-    const link = /link=([\w-]+)/.exec(up.output)?.[1];
+    const link = await until('the link is printed', () => /link=([\w-]+)/.exec(up.output)?.[1]);
     assert.equal((await register(boss.page, 'boss', { invitation: link })).status, 200);
 });
 

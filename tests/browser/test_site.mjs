@@ -212,7 +212,8 @@ async function becomeMaker(page) {
 
 // The first account of an installation, by the link that the server prints, as a person does it.
 async function registerMaker({ page, go }) {
-    await go(`/account?link=${/link=([\w-]+)/.exec(up.output)?.[1]}&next=%2Fcreate`);
+    const link = await until('the link is printed', () => /link=([\w-]+)/.exec(up.output)?.[1]);
+    await go(`/account?link=${link}&next=%2Fcreate`);
     const form = page.locator('form[data-form=register]');
     await form.locator('[name=username]').fill('maker');
     await form.locator('[name=password]').fill('a sea of violets');

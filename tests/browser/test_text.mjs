@@ -164,7 +164,7 @@ test('every page of the site', async () => {
         await loaded();
         trouble.push(...await look(name));
         trouble.push(...(await findKeyboardTrouble()).map((text) => `${name}: ${text}`));
-        (await page.locator('a[href]').evaluateAll((all) => all.filter((each) => each.origin === location.origin).map((each) => each.href.split('#')[0])))
+        (await page.locator('a[href]:not([href^="#"])').evaluateAll((all) => all.filter((each) => each.origin === location.origin).map((each) => each.href.split('#')[0])))
             .forEach((link) => links.add(link));
         if (onlyInAll === false) { // in `make test` those of other files show it
             await page.emulateMedia({ colorScheme: 'dark' });

@@ -30,7 +30,7 @@ async function readText(address: string, signal: AbortSignal): Promise<string | 
     }
 }
 
-function FileText({ base, path }: { base: string; path: string }): JSX.Element {
+function FileText({ base, path, came }: { base: string; path: string; came: () => void }): JSX.Element {
     const [text, setText] = useState<string | null | undefined>(undefined);
     const [failure, setFailure] = useState('');
     useEffect(() => {
@@ -45,6 +45,11 @@ function FileText({ base, path }: { base: string; path: string }): JSX.Element {
             });
         return () => ended.abort();
     }, [base, path]);
+    useEffect(() => {
+        if (text !== undefined) {
+            came();
+        }
+    }, [text]);
     if (failure !== '') {
         return <p class="wrong" role="alert">{failure}</p>;
     }
@@ -61,11 +66,11 @@ export function Reader({ classId, placeId }: { classId: string; placeId: string 
     const places = useLoaded<{ places: ClassPlace[] }>(`${pathOf(classId)}/places`);
     const [chosen, setChosen] = useState<string | null>(null);
     const shown = useRef<HTMLDivElement>(null);
-    useEffect(() => { // on a phone it is below the list
-        if (chosen !== null && (shown.current?.getBoundingClientRect().top ?? 0) > innerHeight / 2) {
+    const bringIntoSight = (): void => { // on a phone it is below the list
+        if ((shown.current?.getBoundingClientRect().top ?? 0) > innerHeight / 2) {
             shown.current?.scrollIntoView({ block: 'start' });
         }
-    }, [chosen]);
+    };
     const place = places.value?.places.find((one) => one.place_id === placeId);
     if (draft.failure !== null) {
         return <Trouble failure={draft.failure} again={draft.again} />;
@@ -90,7 +95,7 @@ export function Reader({ classId, placeId }: { classId: string; placeId: string 
                     ))}</ul>
                 </nav>
                 <div ref={shown}>{chosen === null ? files.length > 0 && <p class="soft">{words.chooseFile}</p>
-                    : <FileText base={base} path={chosen} />}</div>
+                    : <FileText base={base} path={chosen} came={bringIntoSight} />}</div>
             </div>
         </>
     );
