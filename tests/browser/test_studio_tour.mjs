@@ -308,6 +308,8 @@ step('a .game is brought in without leaving, refused with entry and rule, and do
     assert.match(await page.textContent('.import-form .wrong'), /ServerScriptService\/Broken\.lua.*As a new place/s);
     await checkAccessible(page, 'import');
     await shot(page, 'import_refused');
+    assert.ok(await page.evaluate(() => ['.toolbar', '.inspector', '.status'].every((each) =>
+        document.querySelector(each).getBoundingClientRect().right <= innerWidth)), 'the number of problems moves nothing out of sight');
     await page.keyboard.press('Escape');
     // As a new place it comes in with its problems, so that it can be mended.
     const open = page.locator('.import-form a:has-text("Open it in the Studio")');
