@@ -377,12 +377,16 @@ void host_peer_answer(Host *host, uint64_t tag, const HostPeerAnswer *answer)
 static const PlacementHost *list_hosts(Host *host);
 
 // Whoever asks us to run a world knows how much we had to do some seconds ago; several may have
-// chosen us since.
+// chosen us since. And a host that may take no worlds for some seconds yet says so: players would
+// wait for it, while others are there.
 static bool is_over(Host *host, const char *world_id)
 {
     const HostWorld *world = host_world(host, world_id);
     if (world != NULL && (world->has_lease || world->state != WORLD_STOPPED)) {
         return false; // it is here
+    }
+    if (!host_lease_may_take(host)) {
+        return true;
     }
     StoreHost own = host->own_load;
     host->config.outside.load(host->config.outside.user, &own);
@@ -491,9 +495,9 @@ static bool ask_to_run(HostWorld *world, HostPeer *peer)
 bool host_place_world(HostWorld *world)
 {
     Host *host = world->host;
-    const bool may_be_elsewhere = !host->peers_known || host->peer_count > 0;
-    if (host_has_peers(host) && may_be_elsewhere && world->state == WORLD_MAKING &&
-        !world->wanted) {
+    // A host that has just begun knows none yet, and may take no world for some seconds.
+    if (host_has_peers(host) && (host->peer_count > 0 || !host->peers_known) &&
+        world->state == WORLD_MAKING && !world->wanted) {
         world->again_ns = host_now(host); // once its row is stored
         return true;
     }
