@@ -668,9 +668,14 @@ def test_peers_that_lie(program, _, folder):
         tap = Tap()
         first = club.start(0, "--host-url", f"http://127.0.0.1:{tap.port}")
         tap.behind = first.port
-        second = club.start(1)
+        second = club.start(1, "--trusted-proxy", "127.0.0.1")
         club.hosts = [first, second]
         heard = wait_until(lambda: len(tap.bodies()) > 3 and tap.bodies(), "hosts talk")
+        boss = {"Authorization": f"Bearer {club.operator()}", "X-Forwarded-For": "203.0.113.7"}
+        for more, wanted in (({}, 409), ({"force": True}, 200)):
+            status, _, body = second.request("POST", "/admin/bans/addresses", {"range": "127.0.0.0/8", **more}, boss)
+            check(status == wanted and (status == 200 or b"a machine of this server" in body),
+                  f"the machines themselves are banned: {status} {body}")
 
         def post(host, body):
             link = socket.create_connection(("127.0.0.1", host.port), timeout=20)

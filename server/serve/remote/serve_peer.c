@@ -12,6 +12,8 @@
 #include "server/sys/entropy.h"
 
 #include <inttypes.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <strings.h>
@@ -19,6 +21,7 @@
 
 #define THREADS    8
 #define CONNECT_MS 1000
+#define RESOLVE_NS (3 * UINT64_C(1000000000))
 
 struct Question;
 struct ServePeers {
@@ -474,6 +477,64 @@ bool serve_peer_origin(void *user, const char *origin)
         pthread_mutex_unlock(&peers->origins_lock);
     }
     return is_known;
+}
+
+static bool site_in_range(const char *url, const HttpPeerRange *range)
+{
+    HttpSite site;
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    if (!http_site_parse(url, &site)) {
+        return false;
+    }
+    char *name = site.name;
+    if (name[0] == '[') { // IPv6
+        name += 1;
+        name[strcspn(name, "]")] = '\0';
+    }
+    bool is_in = false;
+    if (getaddrinfo(name, NULL, &hints, &found) == 0) {
+        for (const struct addrinfo *at = found; at != NULL && !is_in; at = at->ai_next) {
+            char text[INET6_ADDRSTRLEN];
+            HttpPeer peer;
+            is_in = getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0,
+                                NI_NUMERICHOST) == 0 &&
+                    http_peer_parse(text, strlen(text), &peer) &&
+                    http_peer_range_has(range, 1, &peer);
+        }
+        freeaddrinfo(found);
+    }
+    return is_in;
+}
+
+bool serve_peer_in_range(Serve *serve, const HttpPeerRange *range, char out[HTTP_SITE_BYTES])
+{
+    struct ServePeers *peers = serve->peers;
+    const char *own = serve->config.host_url;
+    char(*origins)[HTTP_SITE_BYTES] =
+        peers != NULL ? calloc(STORE_PEERS_MAX + 1, sizeof *origins) : NULL;
+    if (origins == NULL) {
+        return false;
+    }
+    pthread_mutex_lock(&peers->origins_lock);
+    const uint32_t count = peers->origin_count;
+    memcpy(origins, peers->origins, count * sizeof *origins);
+    pthread_mutex_unlock(&peers->origins_lock);
+    if (own != NULL) {
+        snprintf(origins[count], sizeof *origins, "%s", own);
+    } else {
+        const bool is_v6 = strchr(serve->config.address, ':') != NULL;
+        snprintf(origins[count], sizeof *origins, is_v6 ? "http://[%.64s]" : "http://%.64s",
+                 serve->config.address);
+    }
+    bool is_in = false;
+    const uint64_t end = clock_ns() + RESOLVE_NS; // names that cannot be looked up take long
+    for (uint32_t i = 0; i <= count && !is_in && clock_ns() < end; i++) {
+        is_in = site_in_range(origins[i], range);
+        snprintf(out, HTTP_SITE_BYTES, "%s", origins[i]);
+    }
+    free(origins);
+    return is_in;
 }
 
 static void tell_load(void *user, StoreHost *out)
