@@ -741,3 +741,7 @@ int serve_run(const ServeConfig *config)
     free(serve);
     return code;
 }
+    if (serve->config.store != NULL && !host_has_failed(serve->host) &&
+        host_disk(serve->host) == STORE_DISK_FINE) {
+        status_ignore(store_host_leave(serve->store, serve->host_id, host_boot(serve->host)));
+    }
