@@ -294,6 +294,16 @@ def test_names_of_hosts(program, _, folder):
         for origin, wanted in (("http://play.localhost", 101), ("http://a.play.localhost", 101),
                                ("http://b.play.localhost", 403)):
             check(socket_status(host.port, found[1], answer["ticket"], origin) == wanted, origin)
+        # A second machine with the name of the first one, and the first one again.
+        home = os.path.join(folder, "copied")
+        _, text = sandlot_up(program, home, "--allow-weak-jail", "--port", "0", "--store", club.url, "--host-url",
+                             "http://a.play.localhost", "--data", os.path.join(home, "data"), code=1,
+                             variables={"SANDLOT_SECRET_KEY": SECRET})
+        check("runs with host_url http://a.play.localhost already" in text, text)
+        host.kill()
+        again = club.start(0, "--public-url", "http://play.localhost", "--host-url", "http://a.play.localhost")
+        club.hosts.append(again)
+        check(not [line for line in again.lines if "has the address" in line], "it waits for itself")
     with_club(program, folder, work, 0)
 
 

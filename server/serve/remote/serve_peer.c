@@ -30,7 +30,7 @@ struct ServePeers {
     struct Question *done; // with their answers, for the main thread
     atomic_bool cancel;
     PeerNonces nonces; // the main thread's
-    _Atomic uint64_t warned_ns;
+    _Atomic uint64_t warned_ns, same_warned_ns;
     struct ServeEvents *events;
     uint64_t work_us, looked_ns; // of all worlds, when the load was last told
     // Where pages of other hosts come from, for the HTTP threads.
@@ -90,12 +90,17 @@ static void give_answers(void *user, void *what)
 
 #define WARN_NS (60 * UINT64_C(1000000000))
 
+static bool may_warn(_Atomic uint64_t *warned_ns)
+{
+    const uint64_t now = clock_ns();
+    uint64_t last = atomic_load(warned_ns);
+    return now - last > WARN_NS && atomic_compare_exchange_strong(warned_ns, &last, now);
+}
+
 // Two hosts with one URL, or a proxy that leads to any of them, look like this.
 static void warn_of_stranger(struct ServePeers *peers, const char *url)
 {
-    const uint64_t now = clock_ns();
-    uint64_t last = atomic_load(&peers->warned_ns);
-    if (now - last > WARN_NS && atomic_compare_exchange_strong(&peers->warned_ns, &last, now)) {
+    if (may_warn(&peers->warned_ns)) {
         serve_log(LOG_WARN, "peers",
                   "what answers at %s is not the host that says it is there; each host needs a URL "
                   "of its own, by which the others reach it and no other (--host-url)",
@@ -456,6 +461,13 @@ static void note_origins(Serve *serve)
     peers->origin_count = 0;
     for (uint32_t i = 0; i < host_peer_count(serve->host) && i < STORE_PEERS_MAX; i++) {
         const char *address = host_peer_at(serve->host, i)->address;
+        if (serve->config.host_url != NULL && serve->config.role != SERVE_CONTROL &&
+            strcmp(address, serve->reached) == 0 && may_warn(&peers->same_warned_ns)) {
+            serve_log(LOG_ERROR, "peers",
+                      "host %s runs with this host's host_url %s; each machine needs one of its "
+                      "own: change it at one of them (sandlot.conf, --host-url)",
+                      host_peer_at(serve->host, i)->host_id, serve->config.host_url);
+        }
         char url[STORE_ADDRESS_BYTES + 8];
         snprintf(url, sizeof url, "http%s", strncmp(address, "ws", 2) == 0 ? address + 2 : "");
         if (http_site_parse(url, &site)) {
