@@ -54,9 +54,9 @@ class Club:
                       variables={"SANDLOT_SECRET_KEY": SECRET, **variables})
 
     def operator(self):
-        """The token of an account that operates all hosts; the link of the last one is good."""
+        """The token of an account that operates all hosts; the link of any of them is good."""
         if self.boss is None:
-            self.boss = self.hosts[-1].operator()
+            self.boss = self.hosts[0].operator()
         return self.boss
 
     @staticmethod
