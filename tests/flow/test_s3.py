@@ -79,7 +79,7 @@ def test_s3_of_a_server(program, places, folder):
         bucket.stop()
     # Settings that cannot work are said at the start.
     _, text = sandlot_up(program, folder, "--data", folder, "--check-config", "--blobs", "s3://x", code=1)
-    check("s3://BUCKET/PREFIX" in text, text)
+    check("s3://BUCKET/PREFIX" in text and "3 to 63 letters" in text, text)
     _, text = sandlot_up(program, folder, "--data", folder, "--check-config", "--blobs", "s3://club", code=1)
     check("AWS_ACCESS_KEY_ID" in text, text)
     _, text = sandlot_up(program, folder, "--data", os.path.join(folder, "other"), "--port", "0", "--blobs",

@@ -167,7 +167,8 @@ def test_store_copy_refuses(program, places, folder):
     check("there is no database" in text, text)
     text = copy(program, "postgres://x@%2Fnobody%2Fis%2Fhere/x", os.path.join(folder, "other"), code=1)
     check("cannot be opened" in text, text)
-    for url in ("postgres://x:S3cret@%2Fnobody/x", "postgres://x@%2Fnobody/x?password=S3cret"):
+    for url in ("postgres://x:S3cret@%2Fnobody/x", "postgres://x@%2Fnobody/x?password=S3cret",
+                "postgres://x@%2Fnobody/x?p%61ssword=S3cret"):
         for ends in ((url, folder), (folder, url)):
             text = copy(program, *ends, code=2)
             check("must not have a password" in text and "S3cret" not in text, text)
