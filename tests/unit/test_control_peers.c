@@ -113,6 +113,8 @@ TEST(the_link_of_each_host_is_good_until_there_is_an_operator)
     for (uint32_t i = 0; i < 3; i++) {
         CHECK_INT(account_link(pair.controls[0], links[i], &found), ACCOUNT_LINK_GONE);
     }
+    StoreLink left; // and will not be good again when there is no operator any more
+    CHECK_INT(store_link_find(pair.stores[0], found.token_hash, &left), STATUS_NOT_FOUND);
     pair_end(&pair);
 }
 
