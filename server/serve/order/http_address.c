@@ -136,15 +136,17 @@ static bool read_ban(Serve *serve, HttpRequest *request, HttpResponse *response,
     }
     if (!is_forced && http_peer_range_has(range, 1, &own)) {
         http_fail(request, response, 409, "yourself",
-                  "your own address is in this range; with force it is banned all the same");
+                  "your own address is in this range; it is banned all the same if the request has "
+                  "\"force\": true");
         return false;
     }
     if (!is_forced && serve_peer_in_range(serve, range, host)) {
-        snprintf(text, sizeof text,
-                 "this range has the address of %s, a machine of this server: whoever comes from "
-                 "behind it would be banned too; name a smaller range, or with force it is banned "
-                 "all the same",
-                 host);
+        snprintf(
+            text, sizeof text,
+            "this range has the address of %s, a machine of this server: whoever comes from "
+            "behind it would be banned too. Name a smaller range; it is banned all the same if "
+            "the request has \"force\": true",
+            host);
         http_fail(request, response, 409, "own_host", text);
         return false;
     }
