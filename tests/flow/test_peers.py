@@ -43,8 +43,8 @@ class Club:
         self.count, self.hosts, self.boss = count, [], None
 
     def open(self):
-        for number in range(self.count):
-            self.hosts.append(self.start(number))
+        with futures.ThreadPoolExecutor(max(1, self.count)) as pool:  # all at once on a new database
+            self.hosts = list(pool.map(self.start, range(self.count)))
         wait_until(lambda: all(self.load(host) is not None for host in self.hosts), "all are ready")
 
     def start(self, number, *options, command="up", **variables):
