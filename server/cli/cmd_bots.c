@@ -33,7 +33,7 @@ static void print_usage(FILE *out)
         "  --server URL       the server, for example http://127.0.0.1:7777 (default:\n"
         "                     SANDLOT_URL or the last `sandlot login`). Give it again for other\n"
         "                     hosts of the same installation: bots ask the next one when one\n"
-        "                     does not answer\n"
+        "                     does not answer (not with --place or --scripts)\n"
         "  --world ID         the world to join (default: one of the default place, for all)\n"
         "  --place ID         a world of this place: an id, or the folder that it was published\n"
         "                     from. In one that is private the bots are testers while they\n"

@@ -137,17 +137,19 @@ static int copy(const char *from, const char *to, bool overwrites)
     if (status == STATUS_OK) {
         status = store_move(&move, &moved, reason, sizeof reason);
     }
-    if (status == STATUS_OK && !source.is_used) {
+    if (status == STATUS_OK && !source.is_used && !moved.source_has_hosts) {
         diagnostic_print(
             stdout, "both are the same: %" PRIu64 " rows, hash %016" PRIx64 "; %" PRIu64 " written",
             moved.rows, moved.hash, moved.written);
         return EXIT_OK;
     }
     if (status == STATUS_OK || status == STATUS_MISMATCH) {
-        diagnostic_print(stdout,
-                         "copied %" PRIu64 " rows (%" PRIu64 " written) while a server uses the "
-                         "source. Stop that server and run this again",
-                         moved.rows, moved.written);
+        diagnostic_print(stdout, "copied %" PRIu64 " rows (%" PRIu64 " written) while %s",
+                         moved.rows, moved.written,
+                         is_url(from) ? "hosts run on the source. Stop all of them and run this "
+                                        "again; one that was killed counts for half a minute more"
+                                      : "a server uses the source. Stop that server and run this "
+                                        "again");
         return EXIT_FAILED;
     }
     if (status == STATUS_LIMIT) {

@@ -339,7 +339,8 @@ AccountResult account_register(Control *control, const AccountNew *made, const A
                                  .sign_in = &sign_in,
                                  .ends_all = true,
                                  .codes = codes,
-                                 .link = made->link[0] != '\0' ? link.token_hash : NULL};
+                                 .link = made->link[0] != '\0' ? link.token_hash : NULL,
+                                 .link_purpose = link.purpose == LINK_OPERATOR ? LINK_OPERATOR : 0};
     account_fold_names(&account, folded, &change);
     result = account_apply(control, &change, given);
     return result == ACCOUNT_WRONG ? ACCOUNT_HAS_ONE : result; // the guest registered twice at once

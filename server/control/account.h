@@ -136,10 +136,12 @@ void account_issuer_link_text(Control *control, const Identity *who, char out[TO
 typedef enum LinkPurpose { LINK_OPERATOR = 1, LINK_INVITATION = 2, LINK_PASSWORD = 3 } LinkPurpose;
 
 #define LINK_PASSWORD_MS (24 * 3600000ull)
+#define LINK_OPERATOR_MS (30 * 24 * 3600000ull) // of several processes on a store
 
 // ACCOUNT_LINK_GONE: it is none (any more).
 AccountResult account_link(Control *control, const char *token, StoreLink *out);
-// A new one, in place of the last; it makes an operator. STATUS_EXISTS: there is an operator.
+// A new one; it makes an operator, and is good until there is one. In place of the last, unless
+// other processes share the store. STATUS_EXISTS: there is an operator.
 MUST_USE Status control_operator_link(Control *control, char token[TOKEN_TEXT_BYTES]);
 MUST_USE Status control_invite(Control *control, uint32_t roles, uint64_t duration_ms,
                                uint64_t maker, char token[TOKEN_TEXT_BYTES]);

@@ -19,10 +19,15 @@ static Status make_link(Control *control, StoreLink *link, uint64_t duration_ms,
 }
 
 // May whoever made it still make such a link? What an operator gave away ends with the role. 0 is
-// the server itself.
+// the server itself, which makes none for an operator once there is one.
 static bool maker_may(Control *control, const StoreLink *link)
 {
     StoreAccount maker;
+    uint64_t operators = 0;
+    if (link->purpose == LINK_OPERATOR) {
+        return store_account_count(control->config.store, ROLE_OPERATOR, &operators) == STATUS_OK &&
+               operators == 0;
+    }
     if (link->maker_id == 0) {
         return true;
     }
@@ -49,6 +54,8 @@ AccountResult account_link(Control *control, const char *token, StoreLink *out)
     return ACCOUNT_OK;
 }
 
+// Each process that shares the store prints a link of its own, and which one is opened nobody
+// knows.
 Status control_operator_link(Control *control, char token[TOKEN_TEXT_BYTES])
 {
     StoreLink link = {.purpose = LINK_OPERATOR, .roles = ROLE_OPERATOR | ROLE_CREATOR};
@@ -57,7 +64,8 @@ Status control_operator_link(Control *control, char token[TOKEN_TEXT_BYTES])
     if (status != STATUS_OK || count > 0) {
         return status != STATUS_OK ? status : STATUS_EXISTS;
     }
-    return make_link(control, &link, FOREVER, true, token);
+    const bool is_only = !control->config.is_shared;
+    return make_link(control, &link, is_only ? FOREVER : LINK_OPERATOR_MS, is_only, token);
 }
 
 Status control_invite(Control *control, uint32_t roles, uint64_t duration_ms, uint64_t maker,

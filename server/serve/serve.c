@@ -33,6 +33,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <strings.h>
@@ -631,6 +632,41 @@ static void tell_address(Serve *serve)
         snprintf(reached, sizeof reached, "ws://%s:%u", address, (unsigned)http_port(serve->http));
     }
     host_set_address(serve->host, reached);
+    snprintf(serve->reached, sizeof serve->reached, "%.*s", (int)sizeof serve->reached - 1,
+             reached);
+}
+
+// Another host that has a row with our address. One that is gone without an end (of a machine that
+// lost its data folder, say) does not renew it, and is waited for; one that lives would be led to
+// in our place, or we in its. False: this host must not run.
+static bool has_own_address(Serve *serve)
+{
+    StoreHost other = {.draining = false};
+    uint64_t first = 0;
+    if (serve->peers == NULL || serve->config.host_url == NULL ||
+        serve->config.role == SERVE_CONTROL) {
+        return true;
+    }
+    while (store_host_at(serve->store, serve->reached, serve->host_id, clock_unix_ms(), &other) ==
+           STATUS_OK) {
+        struct pollfd signals = {.fd = serve->signals, .events = POLLIN};
+        if (first == 0) {
+            first = other.expires_unix_ms;
+            serve_log(LOG_WARN, "peers",
+                      "host %s has the address %s too; waiting to see whether it is gone",
+                      other.host_id, serve->config.host_url);
+        } else if (other.expires_unix_ms > first) {
+            serve_log_failure(serve->command,
+                              "host %s on this database runs with host_url %s already; each "
+                              "machine needs one of its own (host_url in sandlot.conf, --host-url)",
+                              other.host_id, serve->config.host_url);
+            return false;
+        }
+        if (poll(&signals, 1, 500) != 0) {
+            break; // it is to end
+        }
+    }
+    return true;
 }
 
 static void print_world(const Serve *serve, const char *address, unsigned port)
@@ -696,6 +732,9 @@ static void print_address(const Serve *serve)
 static int run(Serve *serve)
 {
     tell_address(serve);
+    if (!has_own_address(serve)) {
+        return 1;
+    }
     if (serve->one_world != NULL) {
         host_world_run(serve->one_world);
     }
@@ -706,6 +745,10 @@ static int run(Serve *serve)
     }
     while (!host_is_over(serve->host)) {
         look(serve);
+    }
+    if (serve->config.store != NULL && !host_has_failed(serve->host) &&
+        host_disk(serve->host) == STORE_DISK_FINE) {
+        status_ignore(store_host_leave(serve->store, serve->host_id, host_boot(serve->host)));
     }
     return host_has_failed(serve->host) ? 1 : 0;
 }

@@ -3,6 +3,7 @@
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 #include "server/build/place/place_home.h"
+#include "server/serve/http/http_routes.h"
 #include "server/serve/publish/http_place.h"
 #include "server/serve/remote/serve_peer.h"
 #include "server/serve/serve_inside.h"
@@ -164,6 +165,27 @@ uint64_t serve_account_bytes_max(const Serve *serve)
     return mb << 20;
 }
 
+// From any thread.
+static void blobs_troubled(void *user, BlobTrouble trouble, const uint8_t *hash)
+{
+    char name[SERVE_BLOBS_NAME_BYTES], hex[2 * SHA256_BYTES + 1] = "";
+    serve_blobs_name(user, name);
+    if (hash != NULL) {
+        sha256_hex(hash, hex);
+    }
+    if (trouble == BLOB_BACK) {
+        serve_log(LOG_INFO, "blobs", "%s answers again", name);
+    } else if (trouble == BLOB_AWAY) {
+        serve_log(LOG_ERROR, "blobs",
+                  "%s does not answer, or refuses: what is not in blob-cache cannot be had, and "
+                  "nothing can be uploaded",
+                  name);
+    } else {
+        serve_log(LOG_ERROR, "blobs", "%s gave other bytes than were put for %s; it is asked again",
+                  name, hex);
+    }
+}
+
 int serve_data_open(Serve *serve)
 {
     char path[SERVE_PATH_BYTES];
@@ -216,6 +238,7 @@ int serve_data_open(Serve *serve)
     if (status != STATUS_OK) {
         return serve_data_failed(serve, "blobs", why_refused(serve, status, status_text(status)));
     }
+    blob_watch(serve->blobs, blobs_troubled, serve);
     status = serve->config.control ? drafts_open(serve->data, serve->store, serve->blobs,
                                                  serve_account_bytes_max(serve), &serve->drafts)
                                    : STATUS_OK;

@@ -64,6 +64,7 @@ typedef struct Serve {
     char journal[SERVE_PATH_BYTES]; // "": none
     char build_key[SERVE_PATH_BYTES], build_cache[SERVE_PATH_BYTES];
     char host_id[33];
+    char reached[STORE_ADDRESS_BYTES + 1]; // where players reach it
     uint8_t boot[TICKET_BOOT_BYTES];
     uint8_t address_secret[16]; // for http_join.c: the world learns no addresses
     int lock_file;

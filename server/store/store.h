@@ -136,6 +136,14 @@ MUST_USE Status store_peers_find(Store *store, uint64_t now_unix_ms, uint64_t ta
 // all, its next renewal is STATUS_DENIED, and the epochs fence what it still writes.
 MUST_USE Status store_host_end(Store *store, const char *host_id,
                                const uint8_t boot[STORE_BOOT_BYTES], uint64_t tag);
+// A peer with that address whose row is valid, but for the one with that id. Waits for the disk.
+// STATUS_NOT_FOUND: there is none.
+MUST_USE Status store_host_at(Store *store, const char *address, const char *but_host_id,
+                              uint64_t now_unix_ms, StoreHost *out);
+// A host that has ended well takes its own row along: nobody waits for it to expire. Waits for the
+// disk. Not an error if that boot does not have the row.
+MUST_USE Status store_host_leave(Store *store, const char *host_id,
+                                 const uint8_t boot[STORE_BOOT_BYTES]);
 // Takes a world for a host whose row is valid. The completion has the new epoch, whose first save
 // is seq 1, and all rows of the world. Else: STATUS_EXISTS: another host holds it, and its row is
 // valid; store_held_read says which. STATUS_NOT_FOUND: there is no such world. STATUS_MALFORMED:

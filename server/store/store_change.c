@@ -299,6 +299,14 @@ static void write_sign_ins(Sql *sql, const StoreAccountChange *change)
     }
 }
 
+static void clear_links(Sql *sql, uint32_t purpose, uint64_t account)
+{
+    SqlRow clear = sql_open(sql, SQL_LINK_CLEAR, TABLE_NONE);
+    sql_put_u64(&clear, purpose);
+    sql_put_u64(&clear, account);
+    (void)sql_run(&clear);
+}
+
 static Status account_change(Store *store, Sql *sql, void *user)
 {
     (void)store;
@@ -321,6 +329,9 @@ static Status account_change(Store *store, Sql *sql, void *user)
     }
     if (change->link != NULL) {
         run_with_hash(sql, SQL_LINK_DELETE, change->link);
+    }
+    if (change->link_purpose != 0) {
+        clear_links(sql, change->link_purpose, 0);
     }
     // A link for a new password is worth nothing once there is one.
     if (change->was != NULL && strcmp(change->was->password, change->account->password) != 0) {
@@ -427,10 +438,7 @@ static Status link_put(Store *store, Sql *sql, void *user)
     const StoreLink *link = call->link;
     sql_run_with_u64(sql, SQL_LINK_EXPIRE, link->created_unix_ms);
     if (call->is_only) {
-        SqlRow clear = sql_open(sql, SQL_LINK_CLEAR, TABLE_NONE);
-        sql_put_u64(&clear, link->purpose);
-        sql_put_u64(&clear, link->account_id);
-        (void)sql_run(&clear);
+        clear_links(sql, link->purpose, link->account_id);
     }
     SqlRow row = sql_open(sql, SQL_LINK_PUT, TABLE_LINKS);
     sql_put_bytes(&row, link->token_hash, sizeof link->token_hash);

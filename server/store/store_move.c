@@ -315,7 +315,8 @@ static void close_table(Side *side)
     }
 }
 
-// --- hosts that run on the target ----------------------------------------------------------------
+// --- hosts that run
+// -------------------------------------------------------------------------------
 
 static bool has_hosts(Sql *sql)
 {
@@ -574,6 +575,8 @@ Status store_move(const StoreMove *move, StoreMoved *out, char *reason, size_t b
         status = open_side(&moving->to, move->to, true, reason, bytes);
     }
     status = status == STATUS_OK ? check_age(moving, reason, bytes) : status;
+    const bool is_shared = status == STATUS_OK && sql_is_url(move->from);
+    out->source_has_hosts = is_shared && has_hosts(&moving->from.sql);
     for (uint32_t i = 0; i < sql_table_count() && status == STATUS_OK; i++) {
         moving->table = sql_table_at(i);
         // Rows of hosts are of processes that run on that database.
@@ -583,6 +586,9 @@ Status store_move(const StoreMove *move, StoreMoved *out, char *reason, size_t b
     if (status == STATUS_OK && out->tables_different > 0) {
         snprintf(reason, bytes, "%u tables changed meanwhile", out->tables_different);
         status = STATUS_MISMATCH;
+    }
+    if (status == STATUS_OK && is_shared) { // also one that began meanwhile
+        out->source_has_hosts = out->source_has_hosts || has_hosts(&moving->from.sql);
     }
     if (moving->from.is_open) {
         sql_abandon(&moving->from.sql); // its log is its host's

@@ -27,6 +27,7 @@ typedef struct StoreMoved {
     uint64_t rows, written, deleted;
     uint32_t tables_different; // when they were compared at the end
     uint64_t hash;             // of all rows of the source
+    bool source_has_hosts;     // they run on it, or ran there less than a lease ago without an end
 } StoreMoved;
 
 // STATUS_DENIED: hosts run on the target, which was not touched.

@@ -2,9 +2,11 @@
 // they are checked here first, from the specification: a request that is signed otherwise, or whose
 // body has another hash than it says, is refused. Every seventh request fails with 503, as S3 does
 // when it is asked to go slower; and a page of a list has 20 objects, as S3 may give fewer than asked for.
+// If there is a file FOLDER-lies, it says how many objects that are asked for come back as other bytes.
 //
 //   node --openssl-legacy-provider s3_server.mjs PORT FOLDER
 import { createHash, createHmac } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
 
@@ -45,6 +47,16 @@ function isSigned(request, body) {
         signatureOf(request, found[1], signed) === found[3];
 }
 
+function lies(request) {
+    const path = `${folder}-lies`;
+    const left = request.method === 'GET' && !request.url.includes('list-type') && existsSync(path) ?
+        Number(readFileSync(path, 'utf8')) : 0;
+    if (left > 0) {
+        writeFileSync(path, String(left - 1));
+    }
+    return left > 0;
+}
+
 let count = 0;
 createServer(async (request, response) => {
     const parts = [];
@@ -56,6 +68,10 @@ createServer(async (request, response) => {
     if (!isSigned(request, body) || count % 7 === 0) {
         response.writeHead(count % 7 === 0 ? 503 : 403, { 'content-type': 'application/xml' });
         response.end('<Error/>');
+        return;
+    }
+    if (lies(request)) {
+        response.end('other bytes');
         return;
     }
     const again = Object.assign(new PassThrough(), {

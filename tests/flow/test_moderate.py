@@ -388,6 +388,7 @@ def test_moderate_addresses(program, _places, folder):
         check(up.post("/login", {"username": "dee"})[0] == 200, "others are refused")
         check(from_range("GET", "/api/session")[0] == 200, "nothing can be read")
         check(from_range("POST", "/admin/announce", {"text": "hi"}, boss)[0] == 200, "an operator is refused")
+        check(from_range("POST", "/api/peers", {})[0] == 404, "a ban of addresses holds for other machines")
         check(ask(up, "GET", "/admin/bans/addresses", None, boss)["total"] == 1, "it is not listed")
         ask(up, "DELETE", "/admin/bans/addresses?range=203.0.113.0/24", None, boss)
         check(from_range("POST", "/login", {"username": "cy"})[0] == 200, "it still holds")

@@ -54,8 +54,8 @@ class Club:
         self.count, self.hosts, self.boss = count, [], None
 
     def open(self):
-        for number in range(self.count):
-            self.hosts.append(self.start(number))
+        with futures.ThreadPoolExecutor(max(1, self.count)) as pool:  # all at once on a new database
+            self.hosts = list(pool.map(self.start, range(self.count)))
         wait_until(lambda: all(self.load(host) is not None for host in self.hosts), "all are ready")
 
     def start(self, number, *options, command="up", **variables):
@@ -65,9 +65,9 @@ class Club:
                       variables={"SANDLOT_SECRET_KEY": SECRET, **variables})
 
     def operator(self):
-        """The token of an account that operates all hosts; the link of the last one is good."""
+        """The token of an account that operates all hosts; the link of any of them is good."""
         if self.boss is None:
-            self.boss = self.hosts[-1].operator()
+            self.boss = self.hosts[0].operator()
         return self.boss
 
     @staticmethod
@@ -305,6 +305,16 @@ def test_names_of_hosts(program, _, folder):
         for origin, wanted in (("http://play.localhost", 101), ("http://a.play.localhost", 101),
                                ("http://b.play.localhost", 403)):
             check(socket_status(host.port, found[1], answer["ticket"], origin) == wanted, origin)
+        # A second machine with the name of the first one, and the first one again.
+        home = os.path.join(folder, "copied")
+        _, text = sandlot_up(program, home, "--allow-weak-jail", "--port", "0", "--store", club.url, "--host-url",
+                             "http://a.play.localhost", "--data", os.path.join(home, "data"), code=1,
+                             variables={"SANDLOT_SECRET_KEY": SECRET})
+        check("runs with host_url http://a.play.localhost already" in text, text)
+        host.kill()
+        again = club.start(0, "--public-url", "http://play.localhost", "--host-url", "http://a.play.localhost")
+        club.hosts.append(again)
+        check(not [line for line in again.lines if "has the address" in line], "it waits for itself")
     with_club(program, folder, work, 0)
 
 
@@ -703,9 +713,14 @@ def test_peers_that_lie(program, _, folder):
         tap = Tap()
         first = club.start(0, "--host-url", f"http://127.0.0.1:{tap.port}")
         tap.behind = first.port
-        second = club.start(1)
+        second = club.start(1, "--trusted-proxy", "127.0.0.1")
         club.hosts = [first, second]
         heard = wait_until(lambda: len(tap.bodies()) > 3 and tap.bodies(), "hosts talk")
+        boss = {"Authorization": f"Bearer {club.operator()}", "X-Forwarded-For": "203.0.113.7"}
+        for more, wanted in (({}, 409), ({"force": True}, 200)):
+            status, _, body = second.request("POST", "/admin/bans/addresses", {"range": "127.0.0.0/8", **more}, boss)
+            check(status == wanted and (status == 200 or b"a machine of this server" in body),
+                  f"the machines themselves are banned: {status} {body}")
 
         def post(host, body):
             link = socket.create_connection(("127.0.0.1", host.port), timeout=20)

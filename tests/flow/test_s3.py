@@ -4,9 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 from publish import Publisher, package
-from support import check, run
+from support import check, run, wait_until
 from test_issuer import ROOT, free_port
 from test_up import sandlot_up
 
@@ -27,6 +28,11 @@ class Bucket:
     def files(self):
         return [name for _, _, names in os.walk(os.path.join(self.folder, "club", "a")) for name in names
                 if name.endswith("_object")]
+
+    def lie(self, count):
+        """So many objects that are asked for come back as other bytes."""
+        with open(self.folder + "-lies", "w", encoding="utf-8") as file:
+            file.write(str(count))
 
     def stop(self):
         self.process.kill()
@@ -53,7 +59,7 @@ def test_s3_of_a_server(program, places, folder):
     try:
         up.begin("ada")
         game = package("Bucket Place")
-        made = up.publish("ada", game)
+        made = up.publish("ada", game, channel="live")
         place, token = made["place_id"], up.tokens["ada"]
         check(len(bucket.files()) >= 1, "the bucket has nothing")
         check(not os.path.exists(os.path.join(folder, "data", "blobs")), "files are used as well")
@@ -62,24 +68,35 @@ def test_s3_of_a_server(program, places, folder):
         check(status == 200 and len(body) > 100, f"{path} says {status}")
         # A machine that has lost its copies has them again; a backup has none of them.
         up.stop()
-        shutil.rmtree(os.path.join(folder, "data", "blob-cache"))
+        for name in ("blob-cache", "unpacked"):
+            shutil.rmtree(os.path.join(folder, "data", name))
         up = Publisher(program, places, folder, "--blobs", bucket.address, variables=KEYS)
+        up.tokens["ada"] = token
+        bucket.lie(3)  # as often as it is asked
+        status, answer = up.ask("POST", "/join", {"place_id": place}, "ada")
+        check(status == 503, f"a bucket that gives other bytes: {status} {answer}")
+        check(any("gave other bytes than were put for" in line for line in up.lines), "the log does not say so")
+        bucket.lie(1)
+        answered = time.monotonic()
+        wait_until(lambda: up.ask("POST", "/join", {"place_id": place}, "ada")[0] == 200, "it can be joined")
+        print(f"joined {time.monotonic() - answered:.1f} s after the bucket was mended")
         status, _, again = up.request("GET", path, None, {"Authorization": f"Bearer {token}"})
         check(status == 200 and again == body, f"without the cache {path} says {status}")
         # The bucket is away: what is copied here is served, an upload is refused and leaves nothing.
         bucket.stop()
         status, _, again = up.request("GET", path, None, {"Authorization": f"Bearer {token}"})
         check(status == 200 and again == body, f"without the bucket {path} says {status}")
-        up.tokens["ada"] = token
         status, answer = up.upload("ada", package("Another Place"))
-        check(status in (503, 507) and "error" in answer, f"an upload says {status} {answer}")
+        check(status == 503 and answer["error"]["code"] == "blobs_away"
+              and "s3://club/a/b" in answer["error"]["message"], f"an upload says {status} {answer}")
+        check(any("s3://club/a/b does not answer" in line for line in up.lines), "the log does not say so")
         check(up.request("GET", "/api/health")[0] == 200, "the server suffers")
     finally:
         up.stop()
         bucket.stop()
     # Settings that cannot work are said at the start.
     _, text = sandlot_up(program, folder, "--data", folder, "--check-config", "--blobs", "s3://x", code=1)
-    check("s3://BUCKET/PREFIX" in text, text)
+    check("s3://BUCKET/PREFIX" in text and "3 to 63 letters" in text, text)
     _, text = sandlot_up(program, folder, "--data", folder, "--check-config", "--blobs", "s3://club", code=1)
     check("AWS_ACCESS_KEY_ID" in text, text)
     _, text = sandlot_up(program, folder, "--data", os.path.join(folder, "other"), "--port", "0", "--blobs",

@@ -28,8 +28,8 @@ typedef struct Object {
 
 typedef struct Table {
     Object objects[OBJECTS_MAX];
-    uint32_t count, fetches;
-    bool is_down, lies, closed;
+    uint32_t count, fetches, lies; // the next so many fetches give something else
+    bool is_down, closed;
     uint64_t age_at_find; // how old every object is when it is asked about again
 } Table;
 
@@ -69,7 +69,8 @@ static Status table_fetch(void *user, const uint8_t hash[SHA256_BYTES], uint64_t
         return table->is_down ? STATUS_BLOCKED : STATUS_NOT_FOUND;
     }
     ASSERT(object->bytes <= bytes_max);
-    const size_t bytes = table->lies ? object->bytes - 1 : object->bytes;
+    const size_t bytes = table->lies > 0 ? object->bytes - 1 : object->bytes;
+    table->lies -= table->lies > 0;
     ASSERT(pwrite(file, object->data, bytes, 0) == (ssize_t)bytes);
     return STATUS_OK;
 }
@@ -188,6 +189,12 @@ TEST(what_is_put_is_there_and_here)
     close_blobs(blobs);
 }
 
+static void count_trouble(void *user, BlobTrouble trouble, const uint8_t *wrong)
+{
+    CHECK((trouble == BLOB_WRONG) == (wrong != NULL));
+    ((uint32_t *)user)[trouble] += 1;
+}
+
 TEST(nothing_that_comes_back_is_believed)
 {
     BlobStore *blobs = open_blobs(1 << 20);
@@ -199,16 +206,23 @@ TEST(nothing_that_comes_back_is_believed)
     CHECK_TEXT(text, "the truth");
     CHECK_INT(table.fetches, 1);
     write_copy(hash, "again");
-    table.lies = true;
-    CHECK_INT(read_text(blobs, hash, text), STATUS_MISMATCH);
-    CHECK(!has_copy(hash));
+    uint32_t troubles[BLOB_TROUBLE_COUNT] = {0};
+    blob_watch(blobs, count_trouble, troubles);
+    table.lies = 3; // it is asked no more often
+    CHECK_INT(read_text(blobs, hash, text), STATUS_BLOCKED);
+    CHECK(!has_copy(hash) && table.lies == 0 && !blob_is_away(blobs));
+    CHECK_INT(troubles[BLOB_WRONG], 1);
+    table.is_down = true;
     int file;
     uint64_t bytes;
-    CHECK_INT(blob_file(blobs, hash, &file, &bytes), STATUS_MISMATCH);
-    table.lies = false;
+    CHECK_INT(blob_file(blobs, hash, &file, &bytes), STATUS_BLOCKED);
+    CHECK(blob_is_away(blobs) && troubles[BLOB_AWAY] == 1);
+    table.is_down = false;
+    table.lies = 2;
     CHECK_OK(blob_file(blobs, hash, &file, &bytes));
     CHECK_INT(bytes, 9);
     CHECK(read(file, text, 9) == 9 && memcmp(text, "the truth", 9) == 0);
+    CHECK(!blob_is_away(blobs) && troubles[BLOB_BACK] == 1);
     close(file);
     close_blobs(blobs);
 }

@@ -92,6 +92,32 @@ TEST(settings_that_an_operator_changes_are_those_of_all)
     pair_end(&pair);
 }
 
+TEST(the_link_of_each_host_is_good_until_there_is_an_operator)
+{
+    Pair pair;
+    pair_begin(&pair);
+    char links[3][TOKEN_TEXT_BYTES];
+    StoreLink found;
+    AccountGiven given;
+    const AccountAsk nobody = {.address = 1, .is_local = true};
+    for (uint32_t i = 0; i < 3; i++) { // the second one was started twice
+        CHECK_OK(control_operator_link(pair.controls[i > 0], links[i]));
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_INT(account_link(pair.controls[0], links[i], &found), ACCOUNT_OK);
+    }
+    const AccountNew made = {
+        .name = "boss", .password = "a fine password", .shown_name = "", .link = links[0]};
+    CHECK_INT(account_register(pair.controls[1], &made, &nobody, &given), ACCOUNT_OK);
+    CHECK_INT(given.who.roles, ROLE_OPERATOR | ROLE_CREATOR);
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_INT(account_link(pair.controls[0], links[i], &found), ACCOUNT_LINK_GONE);
+    }
+    StoreLink left; // and will not be good again when there is no operator any more
+    CHECK_INT(store_link_find(pair.stores[0], found.token_hash, &left), STATUS_NOT_FOUND);
+    pair_end(&pair);
+}
+
 TEST(hosts_on_one_database_have_one_secret)
 {
     Pair pair;

@@ -1,9 +1,11 @@
 // One value of a setting: whether it is valid, and how it is kept.
+#define _GNU_SOURCE
 #include "server/control/settings/settings_inside.h"
 #include "server/net/http_client.h"
 #include "server/store/place/blob_s3.h"
 #include "server/sys/loopback.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,13 +182,29 @@ static bool is_name(const char *given)
     return strchr(given, '/') == NULL && given[0] != '.';
 }
 
+// Options of an address may be written with %XX, their names too.
+static bool has_option(const char *url, const char *option)
+{
+    char text[SETTING_TEXT_BYTES];
+    size_t at = 0;
+    for (; *url != '\0' && at + 1 < sizeof text; url++) {
+        char digits[3] = "";
+        if (url[0] == '%' && isxdigit((unsigned char)url[1]) && isxdigit((unsigned char)url[2])) {
+            memcpy(digits, url + 1, 2);
+            url += 2;
+        }
+        text[at++] = digits[0] != '\0' ? (char)strtoul(digits, NULL, 16) : *url;
+    }
+    return memmem(text, at, option, strlen(option)) != NULL; // also behind a zero
+}
+
 // Everybody on the machine can read flags, and a URL is printed in many places.
 static bool has_password(const char *url)
 {
     const char *host = strstr(url, "://") + 3;
     const size_t bytes = strcspn(host, "/?");
     const char *at = memchr(host, '@', bytes), *colon = memchr(host, ':', bytes);
-    return (at != NULL && colon != NULL && colon < at) || strstr(url, "password=") != NULL;
+    return (at != NULL && colon != NULL && colon < at) || has_option(url, "password=");
 }
 
 static bool is_store(const char *given)

@@ -126,6 +126,34 @@ bool serve_refuse_upload(const Serve *serve, const char *folder, HttpRequest *re
     return true;
 }
 
+void serve_blobs_name(const Serve *serve, char out[SERVE_BLOBS_NAME_BYTES])
+{
+    const char *address = serve->config.blobs;
+    snprintf(out, SERVE_BLOBS_NAME_BYTES, "%.*s",
+             address != NULL ? (int)strcspn(address, "?") : (int)strlen("the database"),
+             address != NULL ? address : "the database");
+}
+
+bool serve_refuse_without_blobs(const Serve *serve, HttpRequest *request, HttpResponse *response)
+{
+    char name[SERVE_BLOBS_NAME_BYTES], message[SERVE_BLOBS_NAME_BYTES + 128];
+    if (serve->blobs == NULL || !blob_is_away(serve->blobs)) {
+        return false;
+    }
+    serve_blobs_name(serve, name);
+    snprintf(message, sizeof message,
+             "%s, where files are kept, cannot be reached; try again later", name);
+    http_fail(request, response, 503, "blobs_away", message);
+    return true;
+}
+
+void serve_fail_blob(const Serve *serve, HttpRequest *request, HttpResponse *response)
+{
+    if (!serve_refuse_without_blobs(serve, request, response)) {
+        http_fail(request, response, 507, "disk_full", "the disk takes no more; try later");
+    }
+}
+
 bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpResponse *response)
 {
     static const char *const codes[] = {[STORE_DISK_FULL] = "disk_full",

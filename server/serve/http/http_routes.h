@@ -53,6 +53,13 @@ bool serve_refuse_forwarded(const Serve *serve, HttpRequest *request, HttpRespon
 // says so (507).
 bool serve_refuse_upload(const Serve *serve, const char *folder, HttpRequest *request,
                          HttpResponse *response);
+// Blobs are kept elsewhere, and that did not answer when it was last asked? True: the response says
+// so. serve_fail_blob: a blob could not be put, because of that or of the disk.
+bool serve_refuse_without_blobs(const Serve *serve, HttpRequest *request, HttpResponse *response);
+void serve_fail_blob(const Serve *serve, HttpRequest *request, HttpResponse *response);
+// Where blobs are kept, for people: "s3://club/sandlot", without its options.
+#define SERVE_BLOBS_NAME_BYTES 320
+void serve_blobs_name(const Serve *serve, char out[SERVE_BLOBS_NAME_BYTES]);
 // While a world does not run because the disk takes no writes, nobody is let in: a ticket would be
 // worth nothing, and a socket would wait for ever. True: the response says so.
 bool serve_refuse_without_disk(const Serve *serve, HttpRequest *request, HttpResponse *response);

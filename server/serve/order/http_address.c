@@ -6,6 +6,7 @@
 #include "server/serve/http/time_text.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/remote/serve_ordered.h"
+#include "server/serve/remote/serve_peer.h"
 #include "server/sys/clock.h"
 
 #include <stdio.h>
@@ -17,11 +18,13 @@
 
 // --- the check ----------------------------------------------------------------------------------
 
-// Reading pages is harmless, and an operator can always mend what they did.
+// Reading pages is harmless, and an operator can always mend what they did. Hosts on the same
+// database prove by their keys who they are.
 static bool is_checked(const HttpRoute *route, const HttpRequest *request)
 {
     const bool changes = strcmp(route->method, "GET") != 0;
-    return (changes || http_socket_wanted(request)) && openapi_may_answer(route, 403);
+    return (changes || http_socket_wanted(request)) && openapi_may_answer(route, 403) &&
+           route->handler != serve_post_peers;
 }
 
 static bool find_ban(const Serve *serve, const HttpPeer *peer, StoreAddressBan *out)
@@ -104,13 +107,13 @@ void serve_admin_get_addresses(void *user, HttpRequest *request, HttpResponse *r
     response->body_is_static = true;
 }
 
-static bool read_ban(HttpRequest *request, HttpResponse *response, StoreAddressBan *ban,
-                     HttpPeerRange *range)
+static bool read_ban(Serve *serve, HttpRequest *request, HttpResponse *response,
+                     StoreAddressBan *ban, HttpPeerRange *range)
 {
-    char text[STORE_RANGE_BYTES] = "";
+    char given[STORE_RANGE_BYTES] = "", host[HTTP_SITE_BYTES], text[HTTP_SITE_BYTES + 256];
     bool is_forced = false;
     const JsonNode *root = serve_body_object(request, response);
-    if (root == NULL || !serve_body_text(request, response, root, "range", text, sizeof text) ||
+    if (root == NULL || !serve_body_text(request, response, root, "range", given, sizeof given) ||
         !serve_body_text(request, response, root, "reason", ban->reason, sizeof ban->reason) ||
         !serve_body_bool(request, response, root, "force", &is_forced)) {
         return false;
@@ -119,7 +122,7 @@ static bool read_ban(HttpRequest *request, HttpResponse *response, StoreAddressB
     const bool has_end = minutes != NULL && minutes->kind != JSON_NULL;
     const HttpPeer own = http_peer(request);
     const char *wrong = NULL;
-    if (!address_range_read(text, range, ban->range)) {
+    if (!address_range_read(given, range, ban->range)) {
         wrong = RANGE_RULE;
     } else if (!name_is_plain_line(ban->reason)) {
         wrong = "reason is one line, without control or bidirectional characters";
@@ -133,7 +136,18 @@ static bool read_ban(HttpRequest *request, HttpResponse *response, StoreAddressB
     }
     if (!is_forced && http_peer_range_has(range, 1, &own)) {
         http_fail(request, response, 409, "yourself",
-                  "your own address is in this range; with force it is banned all the same");
+                  "your own address is in this range; it is banned all the same if the request has "
+                  "\"force\": true");
+        return false;
+    }
+    if (!is_forced && serve_peer_in_range(serve, range, host)) {
+        snprintf(
+            text, sizeof text,
+            "this range has the address of %s, a machine of this server: whoever comes from "
+            "behind it would be banned too. Name a smaller range; it is banned all the same if "
+            "the request has \"force\": true",
+            host);
+        http_fail(request, response, 409, "own_host", text);
         return false;
     }
     ban->until_unix_ms =
@@ -181,7 +195,7 @@ void serve_admin_post_address(void *user, HttpRequest *request, HttpResponse *re
                            .created_unix_ms = clock_unix_ms()};
     HttpPeerRange range;
     if (serve_refuse_without_accounts(serve, request, response) ||
-        !read_ban(request, response, &ban, &range) ||
+        !read_ban(serve, request, response, &ban, &range) ||
         !serve_record(serve, "ban.addresses", request, response)) {
         return;
     }

@@ -274,6 +274,12 @@ static Status open_one(Serve *serve, const char *path)
                  place_channel_ending(channel));
     } else {
         status = open_folder(&folder);
+        if (status == STATUS_EXISTS && serve->config.store != NULL) { // another host was quicker
+            buffer_free(&folder.game);
+            folder.game = buffer_of(PACKAGE_BYTES_MAX);
+            folder.reason[0] = '\0';
+            status = open_folder(&folder);
+        }
     }
     if (status != STATUS_OK) {
         serve_log(LOG_ERROR, "build", "%s is not served, because it cannot be built: %s", path,

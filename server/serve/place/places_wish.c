@@ -17,6 +17,7 @@
 #define WISH_TRIES_MAX 16 // changes that a wish may meet on its way
 #define SWEEP_MS       1000u
 #define KEPT_OUT_MAX   1024
+#define BLOCKED_MS     1000u // it can be opened once something else works again
 #define KEPT_OUT       "the team of this place does not let you in"
 
 // A revision on its way into memory.
@@ -518,7 +519,8 @@ static PlaceRefusal note_broken(Serve *serve, const PlaceOpening *opening)
                         opening->reason[0] != '\0' ? opening->reason
                                                    : status_text(opening->status));
     PlaceBroken *broken = &places->broken[places->broken_next++ % PLACES_BROKEN_MAX];
-    *broken = (PlaceBroken){.until_ns = clock_ns() + PLACE_BROKEN_MS * HOST_MS_NS,
+    const uint64_t wait_ms = opening->status == STATUS_BLOCKED ? BLOCKED_MS : PLACE_BROKEN_MS;
+    *broken = (PlaceBroken){.until_ns = clock_ns() + wait_ms * HOST_MS_NS,
                             .refusal = is_broken ? PLACE_BROKEN : PLACE_BUSY};
     memcpy(broken->package_hash, opening->revision.package_hash, sizeof broken->package_hash);
     return broken->refusal;

@@ -95,8 +95,9 @@ static Status make_folder(Serve *serve, const StoreRevision *revision, const ato
     Status status =
         blob_read(serve->blobs, revision->package_hash, PACKAGE_BYTES_MAX, &bytes, &count);
     if (status != STATUS_OK) {
-        snprintf(reason, WORKER_REASON_BYTES, "the package cannot be read: %s",
-                 status_text(status));
+        snprintf(reason, WORKER_REASON_BYTES, "the package cannot be read%s%s",
+                 status == STATUS_BLOCKED ? " where it is kept; it is tried again" : ": ",
+                 status == STATUS_BLOCKED ? "" : status_text(status));
         return status == STATUS_MALFORMED ? STATUS_BLOCKED : status;
     }
     status = unpack(serve, bytes, count, cancel, path, reason);

@@ -529,7 +529,7 @@ void serve_put_picture(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 400, "no_picture",
                   reason[0] != '\0' ? reason : "this is neither a PNG nor a JPEG");
     } else if (blob_put(serve->blobs, body, bytes, hash) != STATUS_OK) {
-        http_fail(request, response, 507, "disk_full", "the disk takes no more; try later");
+        serve_fail_blob(serve, request, response);
     } else {
         set_picture(serve, request, response, &ask, number, hash, bytes);
     }

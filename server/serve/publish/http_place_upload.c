@@ -268,7 +268,7 @@ static void store_upload(Upload *upload, HttpRequest *request, HttpResponse *res
         http_fail(request, response, 400, "malformed", "the body is empty; it is the .game file");
         status = STATUS_MALFORMED;
     } else if (status != STATUS_OK) {
-        http_fail(request, response, 507, "disk_full", "the disk takes no more; try later");
+        serve_fail_blob(serve, request, response);
     } else if (is_new) {
         const StorePublish wish = {.package = package,
                                    .revision = revision,

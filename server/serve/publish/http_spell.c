@@ -252,7 +252,7 @@ static bool pack(Serve *serve, HttpRequest *request, HttpResponse *response, con
         revision->package_bytes = package.bytes;
         status = blob_put(serve->blobs, package.data, package.bytes, revision->package_hash);
         if (status != STATUS_OK) {
-            http_fail(request, response, 507, "disk_full", "the disk takes no more; try later");
+            serve_fail_blob(serve, request, response);
         }
     }
     buffer_free(&package);

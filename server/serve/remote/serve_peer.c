@@ -12,6 +12,8 @@
 #include "server/sys/entropy.h"
 
 #include <inttypes.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <strings.h>
@@ -19,6 +21,7 @@
 
 #define THREADS    8
 #define CONNECT_MS 1000
+#define RESOLVE_NS (3 * UINT64_C(1000000000))
 
 struct Question;
 struct ServePeers {
@@ -27,7 +30,7 @@ struct ServePeers {
     struct Question *done; // with their answers, for the main thread
     atomic_bool cancel;
     PeerNonces nonces; // the main thread's
-    _Atomic uint64_t warned_ns;
+    _Atomic uint64_t warned_ns, same_warned_ns;
     struct ServeEvents *events;
     uint64_t work_us, looked_ns; // of all worlds, when the load was last told
     // Where pages of other hosts come from, for the HTTP threads.
@@ -87,12 +90,17 @@ static void give_answers(void *user, void *what)
 
 #define WARN_NS (60 * UINT64_C(1000000000))
 
+static bool may_warn(_Atomic uint64_t *warned_ns)
+{
+    const uint64_t now = clock_ns();
+    uint64_t last = atomic_load(warned_ns);
+    return now - last > WARN_NS && atomic_compare_exchange_strong(warned_ns, &last, now);
+}
+
 // Two hosts with one URL, or a proxy that leads to any of them, look like this.
 static void warn_of_stranger(struct ServePeers *peers, const char *url)
 {
-    const uint64_t now = clock_ns();
-    uint64_t last = atomic_load(&peers->warned_ns);
-    if (now - last > WARN_NS && atomic_compare_exchange_strong(&peers->warned_ns, &last, now)) {
+    if (may_warn(&peers->warned_ns)) {
         serve_log(LOG_WARN, "peers",
                   "what answers at %s is not the host that says it is there; each host needs a URL "
                   "of its own, by which the others reach it and no other (--host-url)",
@@ -453,6 +461,13 @@ static void note_origins(Serve *serve)
     peers->origin_count = 0;
     for (uint32_t i = 0; i < host_peer_count(serve->host) && i < STORE_PEERS_MAX; i++) {
         const char *address = host_peer_at(serve->host, i)->address;
+        if (serve->config.host_url != NULL && serve->config.role != SERVE_CONTROL &&
+            strcmp(address, serve->reached) == 0 && may_warn(&peers->same_warned_ns)) {
+            serve_log(LOG_ERROR, "peers",
+                      "host %s runs with this host's host_url %s; each machine needs one of its "
+                      "own: change it at one of them (sandlot.conf, --host-url)",
+                      host_peer_at(serve->host, i)->host_id, serve->config.host_url);
+        }
         char url[STORE_ADDRESS_BYTES + 8];
         snprintf(url, sizeof url, "http%s", strncmp(address, "ws", 2) == 0 ? address + 2 : "");
         if (http_site_parse(url, &site)) {
@@ -474,6 +489,64 @@ bool serve_peer_origin(void *user, const char *origin)
         pthread_mutex_unlock(&peers->origins_lock);
     }
     return is_known;
+}
+
+static bool site_in_range(const char *url, const HttpPeerRange *range)
+{
+    HttpSite site;
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    if (!http_site_parse(url, &site)) {
+        return false;
+    }
+    char *name = site.name;
+    if (name[0] == '[') { // IPv6
+        name += 1;
+        name[strcspn(name, "]")] = '\0';
+    }
+    bool is_in = false;
+    if (getaddrinfo(name, NULL, &hints, &found) == 0) {
+        for (const struct addrinfo *at = found; at != NULL && !is_in; at = at->ai_next) {
+            char text[INET6_ADDRSTRLEN];
+            HttpPeer peer;
+            is_in = getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0,
+                                NI_NUMERICHOST) == 0 &&
+                    http_peer_parse(text, strlen(text), &peer) &&
+                    http_peer_range_has(range, 1, &peer);
+        }
+        freeaddrinfo(found);
+    }
+    return is_in;
+}
+
+bool serve_peer_in_range(Serve *serve, const HttpPeerRange *range, char out[HTTP_SITE_BYTES])
+{
+    struct ServePeers *peers = serve->peers;
+    const char *own = serve->config.host_url;
+    char(*origins)[HTTP_SITE_BYTES] =
+        peers != NULL ? calloc(STORE_PEERS_MAX + 1, sizeof *origins) : NULL;
+    if (origins == NULL) {
+        return false;
+    }
+    pthread_mutex_lock(&peers->origins_lock);
+    const uint32_t count = peers->origin_count;
+    memcpy(origins, peers->origins, count * sizeof *origins);
+    pthread_mutex_unlock(&peers->origins_lock);
+    if (own != NULL) {
+        snprintf(origins[count], sizeof *origins, "%s", own);
+    } else {
+        const bool is_v6 = strchr(serve->config.address, ':') != NULL;
+        snprintf(origins[count], sizeof *origins, is_v6 ? "http://[%.64s]" : "http://%.64s",
+                 serve->config.address);
+    }
+    bool is_in = false;
+    const uint64_t end = clock_ns() + RESOLVE_NS; // names that cannot be looked up take long
+    for (uint32_t i = 0; i <= count && !is_in && clock_ns() < end; i++) {
+        is_in = site_in_range(origins[i], range);
+        snprintf(out, HTTP_SITE_BYTES, "%s", origins[i]);
+    }
+    free(origins);
+    return is_in;
 }
 
 static void tell_load(void *user, StoreHost *out)

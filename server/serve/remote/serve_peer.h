@@ -31,6 +31,10 @@ void serve_look_world(Serve *serve, const char *name, ServeLooked then, void *wh
 // Others have to hear it too: on the pool, and nobody waits. Nothing without a shared store.
 void serve_tell_kick(Serve *serve, uint64_t account, const char *where, const char *reason);
 
+// Has a host that shares the store, or this one, an address in that range? `out` is its URL. Looks
+// names up, so it waits; not on the main thread. False without a shared store.
+bool serve_peer_in_range(Serve *serve, const HttpPeerRange *range, char out[HTTP_SITE_BYTES]);
+
 // --- serve_events.c -----------------------------------------------------------------------------
 struct ServeEvents;
 // HttpConfig.origin_is_known: pages of the other hosts are ours too.

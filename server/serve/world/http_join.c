@@ -767,7 +767,8 @@ static void place_is_open(PlaceWish *wish)
                       wish->refusal == PLACE_NONE ? REFUSED_NO_PLACE : REFUSED_UNAVAILABLE);
     HttpRequest *request = http_deferred_request(pending->deferred);
     if (wish->refusal != PLACE_BUSY ||
-        !serve_refuse_without_disk(wish->serve, request, &response)) {
+        (!serve_refuse_without_disk(wish->serve, request, &response) &&
+         !serve_refuse_without_blobs(wish->serve, request, &response))) {
         places_refuse(request, &response, wish->refusal, pending->join.world[0] != '\0');
     }
     http_complete(pending->deferred, &response);

@@ -61,6 +61,7 @@ typedef struct StoreAccountChange {
     const uint8_t *keeps;
     const uint8_t (*codes)[STORE_TOKEN_BYTES]; // in place of the recovery codes that it has
     const uint8_t *code, *link;                // that are used up by this
+    uint32_t link_purpose;                     // not 0: with all links of that purpose for nobody
     const struct StorePupil *pupil;            // of a class (store_class.h), with a new code
     const StoreIdentity *identity;             // a new one; STATUS_EXISTS: it is another account's
     bool ends_identities;                      // those that it has are forgotten

@@ -23,7 +23,9 @@
 #define NS_PER_MS 1000000ull
 #define ASIDE     "aside" // where a blob is written before it gets its name
 
-#define PUTS_MAX 65536
+#define PUTS_MAX    65536
+#define FETCH_TRIES 3 // if what comes is not what its name says
+#define TROUBLE_NS  (10 * UINT64_C(1000000000))
 
 // That a blob was put, and when.
 typedef struct BlobPut {
@@ -39,6 +41,10 @@ struct BlobStore {
     uint64_t cache_max;
     _Atomic uint64_t cache_bytes; // about
     pthread_mutex_t trim_lock;
+    atomic_bool is_away;
+    _Atomic uint64_t told_ns[BLOB_TROUBLE_COUNT];
+    BlobTroubled troubled;
+    void *troubled_user;
 
     pthread_mutex_t lock; // what follows, and that no blob gets its name while one is removed
     BlobPut *puts;        // oldest first
@@ -183,6 +189,41 @@ void blob_close(BlobStore *blobs)
     }
 }
 
+// --- trouble ------------------------------------------------------------------------------------
+
+void blob_watch(BlobStore *blobs, BlobTroubled troubled, void *user)
+{
+    blobs->troubled = troubled;
+    blobs->troubled_user = user;
+}
+
+bool blob_is_away(const BlobStore *blobs)
+{
+    return atomic_load(&blobs->is_away);
+}
+
+static void tell_trouble(BlobStore *blobs, BlobTrouble trouble, const uint8_t *hash)
+{
+    const uint64_t now = clock_ns();
+    uint64_t last = atomic_load(&blobs->told_ns[trouble]);
+    const bool is_due = last == 0 || now - last >= TROUBLE_NS;
+    if (blobs->troubled != NULL && is_due &&
+        atomic_compare_exchange_strong(&blobs->told_ns[trouble], &last, now)) {
+        blobs->troubled(blobs->troubled_user, trouble, hash);
+    }
+}
+
+// After each question to the remote.
+static Status note_answer(BlobStore *blobs, Status status)
+{
+    const bool is_away = status == STATUS_BLOCKED || status == STATUS_DENIED;
+    const bool was_away = atomic_exchange(&blobs->is_away, is_away);
+    if (is_away || was_away) {
+        tell_trouble(blobs, is_away ? BLOB_AWAY : BLOB_BACK, NULL);
+    }
+    return status;
+}
+
 // --- writing ------------------------------------------------------------------------------------
 
 struct BlobWriter {
@@ -311,7 +352,8 @@ Status blob_commit(BlobWriter *writer, uint8_t hash[SHA256_BYTES], uint64_t *byt
     sha256_final(&writer->sha, digest);
     BlobStore *blobs = writer->blobs;
     if (status == STATUS_OK && blobs->is_remote) {
-        status = blobs->remote.put(blobs->remote.user, digest, writer->file, writer->bytes);
+        status = note_answer(
+            blobs, blobs->remote.put(blobs->remote.user, digest, writer->file, writer->bytes));
     }
     if (status == STATUS_OK) {
         status = name_it(blobs, writer->aside, digest, true);
@@ -477,7 +519,8 @@ bool blob_exists(BlobStore *blobs, const uint8_t hash[SHA256_BYTES])
     uint64_t bytes, age_ms;
     const BlobPath path = path_of(hash);
     if (blobs->is_remote) { // a copy here may be of one that is gone
-        return blobs->remote.find(blobs->remote.user, hash, &bytes, &age_ms) == STATUS_OK;
+        return note_answer(blobs, blobs->remote.find(blobs->remote.user, hash, &bytes, &age_ms)) ==
+               STATUS_OK;
     }
     return fstatat(blobs->folder, path.text, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(info.st_mode);
@@ -544,8 +587,20 @@ static Status fetch_blob(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], int
     if (file < 0) {
         return STATUS_BLOCKED;
     }
-    Status status = blobs->remote.fetch(blobs->remote.user, hash, BLOB_BYTES_MAX, file);
-    status = status == STATUS_OK ? compare_file(file, hash, &bytes) : status;
+    Status status = STATUS_MISMATCH;
+    for (uint32_t i = 0; i < FETCH_TRIES && status == STATUS_MISMATCH; i++) {
+        if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0) {
+            status = STATUS_BLOCKED;
+            break;
+        }
+        status =
+            note_answer(blobs, blobs->remote.fetch(blobs->remote.user, hash, BLOB_BYTES_MAX, file));
+        status = status == STATUS_OK ? compare_file(file, hash, &bytes) : status;
+        if (status == STATUS_MISMATCH) {
+            tell_trouble(blobs, BLOB_WRONG, hash);
+        }
+    }
+    status = status == STATUS_MISMATCH ? STATUS_BLOCKED : status; // it may be mended there
     status = status == STATUS_OK ? name_it(blobs, aside, hash, false) : status;
     if (status != STATUS_OK) {
         close(file);

@@ -24,6 +24,20 @@ MUST_USE Status blob_open_remote(const char *data_folder, const BlobRemote *remo
                                  uint64_t cache_bytes_max, BlobStore **out);
 void blob_close(BlobStore *blobs);
 
+// What is kept elsewhere cannot be had, or is not what was put: for the log. From any thread, at
+// most once in ten seconds for each kind. The hash is NULL but for BLOB_WRONG.
+typedef enum BlobTrouble {
+    BLOB_AWAY,  // it does not answer, or refuses
+    BLOB_BACK,  // it answers again
+    BLOB_WRONG, // other bytes than the name says; it is asked three times in all
+    BLOB_TROUBLE_COUNT
+} BlobTrouble;
+typedef void (*BlobTroubled)(void *user, BlobTrouble trouble, const uint8_t *hash);
+void blob_watch(BlobStore *blobs, BlobTroubled troubled, void *user); // before it is used
+// Did the last question to where it is kept elsewhere fail? What was STATUS_BLOCKED then, was so
+// because of that, and not of the disk.
+bool blob_is_away(const BlobStore *blobs);
+
 // On disk when it returns STATUS_OK. STATUS_BLOCKED: the disk refuses. Any thread may call.
 MUST_USE Status blob_put(BlobStore *blobs, const void *data, size_t bytes,
                          uint8_t hash[SHA256_BYTES]);
@@ -41,7 +55,8 @@ void blob_abort(BlobWriter *writer); // leaves nothing behind; NULL is fine
 
 bool blob_exists(BlobStore *blobs, const uint8_t hash[SHA256_BYTES]);
 // The whole blob; free it with free(). STATUS_NOT_FOUND; STATUS_LIMIT above bytes_max;
-// STATUS_MISMATCH: the file is not what its name says.
+// STATUS_MISMATCH: the file is not what its name says. STATUS_BLOCKED: it cannot be had now; also
+// if what comes from elsewhere is not what its name says.
 MUST_USE Status blob_read(BlobStore *blobs, const uint8_t hash[SHA256_BYTES], size_t bytes_max,
                           uint8_t **data, size_t *bytes);
 // For an answer that is sent while it is read: the file, which the caller closes. It is not

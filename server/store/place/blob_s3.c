@@ -6,6 +6,7 @@
 #include "server/sys/clock.h"
 #include "server/sys/fetch.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +81,15 @@ static bool read_address(const char *text, Address *out, char reason[BLOB_S3_REA
     size_t bytes = strcspn(prefix, "?");
     const char *options = prefix[bytes] == '?' ? prefix + bytes + 1 : "";
     bytes -= bytes > 0 && prefix[bytes - 1] == '/' ? 1 : 0;
-    return bucket >= 3 && copy_part(text, bucket, NAME_LETTERS, out->bucket, 64) &&
-           copy_part(prefix, bytes, NAME_LETTERS "/", out->prefix, sizeof out->prefix) &&
+    if (bucket < 3 || !isalnum((unsigned char)text[0]) ||
+        !copy_part(text, bucket, NAME_LETTERS, out->bucket, 64)) {
+        snprintf(reason, BLOB_S3_REASON_BYTES,
+                 "the bucket in s3://BUCKET/PREFIX is not \"%.*s\": its name has 3 to 63 letters, "
+                 "digits, '.', '-' or '_', and begins with a letter or a digit",
+                 bucket < 64 ? (int)bucket : 64, text);
+        return false;
+    }
+    return copy_part(prefix, bytes, NAME_LETTERS "/", out->prefix, sizeof out->prefix) &&
            strstr(out->prefix, "//") == NULL && strstr(out->prefix, "..") == NULL &&
            out->prefix[0] != '/' && read_options(options, out);
 }

@@ -119,3 +119,56 @@ Status host_end(Sql *sql, const Job *job)
     sql_put_bytes(&row, job->host->boot, sizeof job->host->boot);
     return sql_run(&row) || sql->error != SQL_NO_ERROR ? STATUS_OK : STATUS_DENIED;
 }
+
+static Status leave(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const StoreHost *host = user;
+    SqlRow row = sql_open(sql, SQL_HOST_END, TABLE_NONE);
+    sql_put_string(&row, host->host_id);
+    sql_put_bytes(&row, host->boot, sizeof host->boot);
+    (void)sql_run(&row);
+    return STATUS_OK;
+}
+
+Status store_host_leave(Store *store, const char *host_id, const uint8_t boot[STORE_BOOT_BYTES])
+{
+    StoreHost host = {.draining = true};
+    if (strlen(host_id) >= sizeof host.host_id) {
+        return STATUS_LIMIT;
+    }
+    memcpy(host.host_id, host_id, strlen(host_id));
+    memcpy(host.boot, boot, sizeof host.boot);
+    return store_call(store, leave, &host);
+}
+
+typedef struct AtCall {
+    const char *address, *but_host_id;
+    uint64_t now;
+    StoreHost *out;
+} AtCall;
+
+static Status find_at(Store *store, Sql *sql, void *user)
+{
+    (void)store;
+    const AtCall *call = user;
+    Status status = STATUS_NOT_FOUND;
+    SqlRow row = sql_open(sql, SQL_HOST_PEERS, TABLE_NONE);
+    sql_put_u64(&row, call->now);
+    while (sql_next(&row)) {
+        StoreHost host;
+        if (take_host(&row, &host) && strcmp(host.address, call->address) == 0 &&
+            strcmp(host.host_id, call->but_host_id) != 0) {
+            *call->out = host;
+            status = STATUS_OK;
+        }
+    }
+    return status;
+}
+
+Status store_host_at(Store *store, const char *address, const char *but_host_id,
+                     uint64_t now_unix_ms, StoreHost *out)
+{
+    AtCall call = {address, but_host_id, now_unix_ms, out};
+    return store_call(store, find_at, &call);
+}
