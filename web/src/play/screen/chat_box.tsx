@@ -26,6 +26,9 @@ function Lines({ chat }: { chat: Chat }): JSX.Element {
         for (const line of list.current?.children ?? []) {
             line.classList.toggle('cut', !isOpen && line !== newest && line.getBoundingClientRect().top < top);
         }
+        // In a narrow window what places show begins below it.
+        const end = newest === null || newest.hidden ? 0 : list.current?.getBoundingClientRect().bottom ?? 0;
+        document.documentElement.style.setProperty('--chat-end', `${end}px`);
     });
     useEffect(() => {
         list.current?.scrollTo(0, list.current.scrollHeight);
