@@ -73,7 +73,7 @@ def test_room_is_made(program, places, folder):
 
 def test_room_of_rows(program, places, folder):
     """What has no bytes costs room too, failed revisions do not pile up, and an empty body is refused."""
-    up = begin(program, places, folder, "ann")
+    up = begin(program, places, folder, "ann", "bob")
     try:
         made = up.publish("ann", package(), channel="live")
         check(made["place_id"] == "place_" + made["place_id"][6:] and len(made["place_id"]) == 12, made)
@@ -99,8 +99,15 @@ def test_room_of_rows(program, places, folder):
         check({one["path"] for one in files} == {"place.json", "scene.json"}, files)
         history = up.good("GET", file.replace("/files/", "/history/"), who="ann")["versions"]
         check([row["deleted"] for row in history] == [True, False], history)
-        # Thrown away, with its history.
+        # Thrown away for good, with its history, which an editor cannot do; the audit says who did.
+        up.good("PUT", f"/api/places/{place}/team/bob", {"role": "editor"}, "ann")
+        status, answer = up.ask("DELETE", f"/api/places/{place}/draft", who="bob")
+        refused((status, answer), 403, "denied")
+        check("owner" in answer["error"]["message"], answer)
+        check(up.good("GET", file.replace("/files/", "/history/"), who="ann")["versions"] == history, "it is gone")
         up.good("DELETE", f"/api/places/{place}/draft", who="ann")
+        acts = [(row["action"], row["detail"]) for row in up.good("GET", "/admin/audit?limit=20", who="boss")["audit"]]
+        check(("draft.delete", f"place_id={place}") in acts, acts)
         refused(up.ask("GET", f"/api/places/{place}/draft", who="ann"), 404, "not_found")
         refused(up.ask("DELETE", f"/api/places/{place}/draft", who="ann"), 404, "not_found")
         check(bytes_used(up, "ann") == before + 20 * 4096, (before, bytes_used(up, "ann")))
