@@ -262,6 +262,19 @@ def test_room_for_approval(program, places, folder):
         back = up.good("POST", f"{path}/channels/live", {"revision_id": "r1"}, "ann")
         check(not back["waits_for_approval"], back)
         wait_until(lambda: listed(place), "it is listed")
+
+        # The name in place.json is the title of a place that comes without one, and players read it: by the same rules.
+        check(up.raw("PUT", "/admin/words", b"zebra\n", "boss", **{"Content-Type": "text/plain"})[0] == 200, "words")
+        for name, title, problem in (("A z3bra", None, "$.name has a word that is not allowed"),
+                                     ("A zebra", "Fine", "$.name has a word that is not allowed"),
+                                     ("\u202egnp\u200b", None, "$.name must have no characters that show nothing"),
+                                     ("\u3164", "Fine", "$.name must have no characters that show nothing")):
+            status, answer = up.upload("ann", package(name), channel="live", **({"title": title} if title else {}))
+            check(status == 202, answer)
+            job = up.job("ann", answer["job_id"])
+            check(job["status"] == "failed" and problem in job["reason"] + "".join(job["log"]), job)
+            page = up.good("GET", f"/api/places/{answer['place_id']}", who="ann")
+            check(page["live"] is None and page["title"] in ("", title), page)
     finally:
         up.kill()
 
