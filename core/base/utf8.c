@@ -103,6 +103,18 @@ bool utf8_is_hidden(uint32_t code_point)
     return false;
 }
 
+bool utf8_has_hidden(const void *text, size_t bytes)
+{
+    const uint8_t *at = text;
+    for (size_t i = 0, length; i < bytes; i += length) {
+        length = utf8_length(at + i, bytes - i);
+        if (length == 0 || utf8_is_hidden(utf8_code_point(at + i, length))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void utf8_clean(char *text)
 {
     const size_t bytes = strlen(text);

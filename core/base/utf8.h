@@ -15,6 +15,8 @@ uint32_t utf8_code_point(const uint8_t *text, size_t length);
 // Does it show nothing, or change how others are shown? Controls (ends of lines and tabs too),
 // zero-width and bidirectional characters, fillers, tags. What a person reviews has none of them.
 bool utf8_is_hidden(uint32_t code_point);
+// Any of these in the text, or anything that is no UTF-8?
+bool utf8_has_hidden(const void *text, size_t bytes);
 // What strangers wrote, made fit for a terminal or a log: what could speak to it or hide in it
 // (hidden characters, broken UTF-8) becomes "?", ends of lines and tabs a space. Never longer.
 void utf8_clean(char *text);

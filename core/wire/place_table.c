@@ -243,6 +243,23 @@ static Text text_from_json(const JsonNode *node, uint32_t low, uint32_t high, Js
     return (Text){text, node->count};
 }
 
+// A text that people read as what something is called: by the rules of titles (control/name.h). One
+// that must be there neither begins nor ends with a space.
+static Text label_from_json(const JsonNode *node, uint32_t low, uint32_t high, JsonError *error)
+{
+    const Text text = text_from_json(node, low, high, error);
+    if (error->status != STATUS_OK || text.bytes == 0) {
+        return text;
+    }
+    if (utf8_has_hidden(text.data, text.bytes)) {
+        json_fail(error, STATUS_MALFORMED, node,
+                  "must have no characters that show nothing or turn the direction of text");
+    } else if (low > 0 && (text.data[0] == ' ' || text.data[text.bytes - 1] == ' ')) {
+        json_fail(error, STATUS_MALFORMED, node, "must neither begin nor end with a space");
+    }
+    return error->status == STATUS_OK ? text : PLACE_TEXT_NONE;
+}
+
 static uint32_t hex_digit(char c)
 {
     return c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
@@ -361,7 +378,7 @@ static void texts_from_json(const PlaceField *field, const JsonNode *node, Place
     }
     Text *texts = list->items;
     for (const JsonNode *child = node->first; child != NULL; child = child->next) {
-        texts[child->index] = text_from_json(child, 1, (uint32_t)field->low, error);
+        texts[child->index] = label_from_json(child, 1, (uint32_t)field->low, error);
         for (uint32_t i = 0; i < child->index && error->status == STATUS_OK; i++) {
             if (text_equal(texts[i], texts[child->index])) {
                 json_fail(error, STATUS_EXISTS, child, "is there already; take one of them out");
@@ -535,7 +552,7 @@ void place_field_from_json(const PlaceField *field, const JsonNode *node, PlaceS
         }
         break;
     case PLACE_TEXT:
-        *(Text *)at = text_from_json(node, (uint32_t)field->low, (uint32_t)field->high, error);
+        *(Text *)at = label_from_json(node, (uint32_t)field->low, (uint32_t)field->high, error);
         break;
     case PLACE_CHOICE:
         *(uint32_t *)at = json_read_choice(node, field->words, word_count(field->words), error);

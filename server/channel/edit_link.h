@@ -37,7 +37,7 @@ typedef enum EditLinkType {
     EDIT_LINK_RELEASE, // u64 number
     EDIT_LINK_BLOB,    // 32 bytes hash · u8 1 if the content is there
     EDIT_LINK_CLIP,    // 32 bytes hash · u8 1 if the content is there · the content
-    EDIT_LINK_EXPEL,   // u64 connection: this editor shall go
+    EDIT_LINK_EXPEL,   // u64 connection · u8 EditExpelReason: this editor shall go
     // To the host.
     EDIT_LINK_READY,      // layers
     EDIT_LINK_FAILED,     // text, line; file
@@ -76,6 +76,12 @@ typedef struct EditLinkReader {
 void edit_link_reader_free(EditLinkReader *reader);
 // As channel_take.
 MUST_USE Status edit_link_take(Channel *channel, EditLinkReader *reader, EditLinkMessage *out);
+
+// Why an editor shall go.
+typedef enum EditExpelReason {
+    EDIT_EXPEL_REPLACED, // they are connected from elsewhere
+    EDIT_EXPEL_DENIED,   // they are signed out, or have lost the right
+} EditExpelReason;
 
 // --- to the process -----------------------------------------------------------------------------
 typedef struct EditStart {

@@ -466,8 +466,9 @@ Status draft_has_room(Drafts *drafts, const char *place_id, uint64_t bytes,
         status == STATUS_OK ? store_account_bytes(drafts->store, package.owner_id, &used) : status;
     if (status == STATUS_OK && used + bytes + ROW_CHARGE_BYTES > drafts->account_bytes_max) {
         snprintf(reason, WORKER_REASON_BYTES,
-                 "the owner of this place uses %llu of %llu bytes; delete revisions or purge the "
-                 "trash, or ask the operator for more",
+                 "the owner of this place uses %llu of %llu bytes; the owner can delete revisions, "
+                 "what is in the trash, or a draft with its history, where also what editors have "
+                 "uploaded counts that no file uses, or ask the operator for more",
                  (unsigned long long)used, (unsigned long long)drafts->account_bytes_max);
         status = STATUS_LIMIT;
     }

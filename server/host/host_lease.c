@@ -161,7 +161,9 @@ bool host_lease_is_good(const Host *host)
 // expires.
 uint64_t host_lease_worlds_end_ns(const Host *host)
 {
-    return host_has_peers(host) && host->renewed_ns != 0 ? host->renewed_ns + part_ns(host, 27) : 0;
+    return !host->config.store_is_private && host->renewed_ns != 0
+               ? host->renewed_ns + part_ns(host, 27)
+               : 0;
 }
 
 // A host that is alone waits for nobody.

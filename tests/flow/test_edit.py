@@ -139,6 +139,7 @@ def test_edit_together(program, _places, folder):
         history = good(ask(desk.up, "GET", f"/api/places/{desk.place}/ops?from=20&limit=2", desk.ann))
         check([one["seq"] for one in history["ops"]] == [21, 22] and history["next"] == 22, history)
         check(history["ops"][0]["label"] == "Test" and history["ops"][0]["by"] and history["ops"][0]["undone"] == 0, history)
+        check(history["ops"][0]["name"] == "ann", history)
     finally:
         desk.up.kill()
 
@@ -509,7 +510,7 @@ def test_edit_strangers(program, _places, folder):
         # Whoever loses the right leaves.
         bob = desk.editor(desk.bob)
         good(ask(desk.up, "DELETE", f"/api/places/{desk.place}/team/bob", desk.ann))
-        expect_end(bob, "replaced")
+        expect_end(bob, "denied")
 
         # Frames that no page sends: each ends its own connection, and nobody else's.
         for bad in (b"", b"\x02", b"\x04xx", b"\0" + b"\xff" * 40, b"\0\1", b"\0" * 65537, "{", "[]", "{}",

@@ -73,7 +73,7 @@ def test_room_is_made(program, places, folder):
 
 def test_room_of_rows(program, places, folder):
     """What has no bytes costs room too, failed revisions do not pile up, and an empty body is refused."""
-    up = begin(program, places, folder, "ann")
+    up = begin(program, places, folder, "ann", "bob")
     try:
         made = up.publish("ann", package(), channel="live")
         check(made["place_id"] == "place_" + made["place_id"][6:] and len(made["place_id"]) == 12, made)
@@ -99,8 +99,15 @@ def test_room_of_rows(program, places, folder):
         check({one["path"] for one in files} == {"place.json", "scene.json"}, files)
         history = up.good("GET", file.replace("/files/", "/history/"), who="ann")["versions"]
         check([row["deleted"] for row in history] == [True, False], history)
-        # Thrown away, with its history.
+        # Thrown away for good, with its history, which an editor cannot do; the audit says who did.
+        up.good("PUT", f"/api/places/{place}/team/bob", {"role": "editor"}, "ann")
+        status, answer = up.ask("DELETE", f"/api/places/{place}/draft", who="bob")
+        refused((status, answer), 403, "denied")
+        check("owner" in answer["error"]["message"], answer)
+        check(up.good("GET", file.replace("/files/", "/history/"), who="ann")["versions"] == history, "it is gone")
         up.good("DELETE", f"/api/places/{place}/draft", who="ann")
+        acts = [(row["action"], row["detail"]) for row in up.good("GET", "/admin/audit?limit=20", who="boss")["audit"]]
+        check(("draft.delete", f"place_id={place}") in acts, acts)
         refused(up.ask("GET", f"/api/places/{place}/draft", who="ann"), 404, "not_found")
         refused(up.ask("DELETE", f"/api/places/{place}/draft", who="ann"), 404, "not_found")
         check(bytes_used(up, "ann") == before + 20 * 4096, (before, bytes_used(up, "ann")))
@@ -255,6 +262,19 @@ def test_room_for_approval(program, places, folder):
         back = up.good("POST", f"{path}/channels/live", {"revision_id": "r1"}, "ann")
         check(not back["waits_for_approval"], back)
         wait_until(lambda: listed(place), "it is listed")
+
+        # The name in place.json is the title of a place that comes without one, and players read it: by the same rules.
+        check(up.raw("PUT", "/admin/words", b"zebra\n", "boss", **{"Content-Type": "text/plain"})[0] == 200, "words")
+        for name, title, problem in (("A z3bra", None, "$.name has a word that is not allowed"),
+                                     ("A zebra", "Fine", "$.name has a word that is not allowed"),
+                                     ("\u202egnp\u200b", None, "$.name must have no characters that show nothing"),
+                                     ("\u3164", "Fine", "$.name must have no characters that show nothing")):
+            status, answer = up.upload("ann", package(name), channel="live", **({"title": title} if title else {}))
+            check(status == 202, answer)
+            job = up.job("ann", answer["job_id"])
+            check(job["status"] == "failed" and problem in job["reason"] + "".join(job["log"]), job)
+            page = up.good("GET", f"/api/places/{answer['place_id']}", who="ann")
+            check(page["live"] is None and page["title"] in ("", title), page)
     finally:
         up.kill()
 

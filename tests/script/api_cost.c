@@ -1,7 +1,8 @@
 // Calls every function and property of the API in a loop and prints the steps that each loop was
 // charged, for test_api_cost.py, which counts the instructions of the same loops under callgrind:
 // api_cost LINES [EVERY]. LINES is api_cost.txt; only each EVERYth loop is run. For every argument
-// and option that is a text there is also a call with a long one.
+// and option that is a text there is also a call with a long one. Lines "large: " are calls whose
+// arguments are large; they are always run.
 #include "core/script/api/api_names.h"
 #include "core/script/trial/sample_world.h"
 
@@ -15,6 +16,7 @@
 #define TURNS        100
 #define LONG_TURNS   40
 #define LOG_TURNS    5
+#define LARGE_TURNS  1
 #define PLAIN_TURNS  20000
 #define TICKS        200 // until a loop that waits has ended
 #define CALL_MS      1000
@@ -43,6 +45,13 @@ static const char *const setups[][2] = {
     {"widget", "local widget = UI.Panel{UI.Text{text = 'x'}, UI.Button{text = 'y'}}"},
     {"sound", "local sound = Sound.Play('boom', {loop = true})"},
     {"guard", "local guard = Npc.Spawn(Vector3.new(1, 2, 3))"},
+    {"utf", "local utf = {('\\u{e4}'):rep(9000), ('\\u{10ffff}'):rep(9000), ('\\x80'):rep(9000)}"},
+    {"list", "local function list(s) return '[' .. (s .. ','):rep(1999) .. s .. ']' end"},
+    {"each", "local function each(f) local t = {} for i = 1, 2000 do t[i] = f(i) end return t end"},
+    {"names", "local function names(s) local t = {} for i = 1, 2000 do t[i] = s:format(i) end "
+              "return '{' .. table.concat(t, ',') .. '}' end"},
+    {"named",
+     "local function named(f) local t = {} for i = 1, 2000 do t['n' .. i] = f(i) end return t end"},
     {"store", "local store = DataStore.GetDataStore('d')"},
     {"ordered", "local ordered = DataStore.GetOrderedDataStore('o')"},
 };
@@ -153,8 +162,8 @@ static void renew_world(const char *call)
 static void run_loop(const char *name, const char *before, uint32_t turns, const char *call)
 {
     static char code[8192];
-    const bool is_plain = strcmp(name, "plain") == 0;
-    if (cost.seen_count++ % cost.every != 0 && !is_plain) {
+    const bool is_always = strcmp(name, "plain") == 0 || strcmp(name, "large") == 0;
+    if (cost.seen_count++ % cost.every != 0 && !is_always) {
         return;
     }
     renew_world(call);
@@ -243,6 +252,23 @@ static void run_line(const char *name)
     char call[CALL_BYTES];
     (void)snprintf(call, sizeof call, "%.*s", (int)strcspn(line, "\n"), line);
     run_loop(name, "", turns, call);
+}
+
+// "large: BEFORE | CALL": the call, with what is made once before it.
+static void run_large(void)
+{
+    static const char start[] = "\nlarge: ";
+    for (const char *at = strstr(cost.lines, start); at != NULL; at = strstr(at, start)) {
+        char before[CALL_BYTES], call[CALL_BYTES];
+        at += strlen(start);
+        const char *bar = strstr(at, " | ");
+        if (bar == NULL) {
+            fail("large", "has no ' | '");
+        }
+        (void)snprintf(before, sizeof before, "%.*s", (int)(bar - at), at);
+        (void)snprintf(call, sizeof call, "%.*s", (int)strcspn(bar + 3, "\n"), bar + 3);
+        run_loop("large", before, LARGE_TURNS, call);
+    }
 }
 
 // --- properties and events ----------------------------------------------------------------------
@@ -380,6 +406,9 @@ int main(int argc, char **argv)
             if (has_side(&rows[i])) {
                 run_row(&rows[i]);
             }
+        }
+        if (cost.side == SCRIPT_SERVER) {
+            run_large();
         }
         cost.loop_count = 0; // a new world for the other side
     }

@@ -157,6 +157,53 @@ TEST(history_has_every_version_and_gives_it_back)
     draft_end(&fixture);
 }
 
+// One more version of a file at that time.
+static void write_at(DraftFixture *fixture, uint64_t unix_ms)
+{
+    static uint32_t written;
+    uint8_t hash[32] = {0};
+    written += 1;
+    memcpy(hash, &written, sizeof written);
+    CHECK_OK(store_draft_change(fixture->store.store,
+                                &(StoreDraftChange){.package_id = "obby",
+                                                    .path = "Workspace/Door.lua",
+                                                    .hash = hash,
+                                                    .bytes = 8,
+                                                    .maker_id = 8,
+                                                    .unix_ms = unix_ms,
+                                                    .bytes_max = ROOM},
+                                NULL));
+}
+
+TEST(many_writes_at_once_push_out_no_version_that_stood)
+{
+    enum { MINUTE_MS = 60000, GOOD = 90, BURST = 300 };
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    const uint64_t begin = 1700000000000;
+    StoreDraftVersion version, versions[STORE_DRAFT_VERSIONS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < GOOD; i++) { // 80 are more than a minute old
+        write_at(&fixture, begin + i * MINUTE_MS);
+    }
+    for (uint32_t i = 0; i < BURST; i++) {
+        write_at(&fixture, begin + (GOOD + 60) * MINUTE_MS + i * 7);
+    }
+    CHECK_OK(store_draft_versions(fixture.store.store, "obby", "Workspace/Door.lua",
+                                  STORE_VERSION_ALL, versions, STORE_DRAFT_VERSIONS, &count));
+    CHECK_INT(count, STORE_DRAFT_VERSIONS);
+    for (uint32_t i = 0; i < STORE_DRAFT_NEWEST; i++) {
+        CHECK_INT(versions[i].version, GOOD + BURST - i); // the last steps
+    }
+    // As many of the good ones as there is room for, the last one, which stood for an hour, first.
+    for (uint32_t i = STORE_DRAFT_NEWEST; i < count; i++) {
+        CHECK_INT(versions[i].version, GOOD + STORE_DRAFT_NEWEST - i);
+    }
+    CHECK_INT(store_draft_version(fixture.store.store, "obby", "Workspace/Door.lua", 1, &version),
+              STATUS_NOT_FOUND); // all stood as long, and it is the oldest
+    draft_end(&fixture);
+}
+
 TEST(what_somebody_else_writes_is_a_version_too)
 {
     DraftFixture fixture;

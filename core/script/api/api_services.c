@@ -148,11 +148,87 @@ int api_Json_Encode(lua_State *thread)
     return 1;
 }
 
+// What a text costs, as tests/script/api_cost.txt measures it: making the Lua values is charged
+// besides, as everywhere.
+#define JSON_BYTE_STEPS    2
+#define JSON_NODE_STEPS    20
+#define JSON_MEMBER_STEPS  25 // names are sorted to find one that comes twice
+#define JSON_ESCAPE_STEPS  10
+#define JSON_EXACT_STEPS   350 // a number whose digits need exact arithmetic,
+#define JSON_DIGIT_STEPS   5   // and for each of its digits and each power of ten
+#define JSON_FAST_DIGITS   15
+#define JSON_FAST_EXPONENT 22
+#define JSON_EXPONENT_MAX  400 // no number is beyond that
+
+static bool is_number_byte(char c)
+{
+    return (c >= '0' && c <= '9') || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-';
+}
+
+// At the first digit of a number; gives where it ends.
+static size_t count_number(const Text text, size_t at, uint64_t *steps)
+{
+    uint32_t digits = 0, exponent = 0, decimals = 0;
+    bool is_after_point = false, is_exponent = false, is_negative = false;
+    for (; at < text.bytes && is_number_byte(text.data[at]); at++) {
+        const char c = text.data[at];
+        if (c == 'e' || c == 'E') {
+            is_exponent = true;
+        } else if (c == '.') {
+            is_after_point = true;
+        } else if (c == '-') {
+            is_negative = is_exponent;
+        } else if (c != '+' && is_exponent) {
+            exponent =
+                exponent < JSON_EXPONENT_MAX ? exponent * 10 + (uint32_t)(c - '0') : exponent;
+        } else if (c != '+') {
+            digits += 1;
+            decimals += is_after_point;
+        }
+    }
+    exponent = exponent < JSON_EXPONENT_MAX ? exponent : JSON_EXPONENT_MAX;
+    const uint32_t power = is_negative           ? exponent + decimals
+                           : exponent > decimals ? exponent - decimals
+                                                 : decimals - exponent;
+    if (digits > JSON_FAST_DIGITS || power > JSON_FAST_EXPONENT) {
+        *steps += JSON_EXACT_STEPS + (uint64_t)JSON_DIGIT_STEPS * (digits + power);
+    }
+    return at;
+}
+
+// The steps of reading a text, without reading it: how many values, members and escapes it has at
+// most. Its bytes are charged before.
+static uint64_t count_json(const Text text)
+{
+    uint64_t steps = JSON_NODE_STEPS;
+    bool is_string = false;
+    for (size_t at = 0; at < text.bytes;) {
+        const char c = text.data[at];
+        if (is_string && c == '\\') {
+            steps += JSON_ESCAPE_STEPS;
+            at += 2;
+            continue;
+        }
+        if (c == '"') {
+            is_string = !is_string;
+        } else if (!is_string && ((c >= '0' && c <= '9') || c == '-')) {
+            at = count_number(text, at, &steps);
+            continue;
+        } else if (!is_string) {
+            steps += c == ',' || c == '[' || c == '{' ? JSON_NODE_STEPS : 0;
+            steps += c == ':' ? JSON_MEMBER_STEPS : 0;
+        }
+        at += 1;
+    }
+    return steps;
+}
+
 int api_Json_Decode(lua_State *thread)
 {
     const Text text = api_text(thread, 1);
     char error[SCRIPT_MESSAGE_BYTES];
-    vm_charge_bytes(thread, text.bytes * 4);
+    vm_charge(thread, (uint64_t)text.bytes * JSON_BYTE_STEPS);
+    vm_charge(thread, count_json(text));
     if (params_push_value(thread, text.data, text.bytes, error, sizeof error) != STATUS_OK) {
         return luaL_error(thread, "Json.Decode: %s", error);
     }

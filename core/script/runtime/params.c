@@ -7,6 +7,7 @@
 #include "core/script/runtime/value.h"
 
 #include <stdio.h>
+#include <string.h>
 
 // Walks the tree without recursion: a node's table waits on the stack while its children are
 // pushed.
@@ -124,10 +125,37 @@ bool params_push(lua_State *lua, const char *json, size_t bytes, char *error, si
 
 // --- writing ------------------------------------------------------------------------------------
 
-// Steps that it takes to write them, rounded up; a text's bytes are looked at one by one.
-#define INTEGER_STEPS 75
-#define FLOAT_STEPS   140
-#define TEXT_FACTOR   10
+// Steps that it takes to write them, as tests/script/api_cost.txt measures it.
+#define VALUE_STEPS   20
+#define INTEGER_STEPS 50
+#define FLOAT_STEPS   80
+#define ESCAPE_STEPS  6
+
+// A text's bytes are looked at one by one, and some become several.
+static void charge_text(lua_State *lua, const char *text, size_t bytes)
+{
+    uint64_t steps = 0;
+    vm_charge(lua, bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        const uint8_t byte = (uint8_t)text[i];
+        steps += byte < 0x20 || byte == '"' || byte == '\\' ? ESCAPE_STEPS : byte >= 0x80;
+    }
+    vm_charge(lua, steps);
+}
+
+// The shortest text of a number comes from exact arithmetic, on integers that are as long as the
+// number is far from 1, digit by digit.
+static void write_float(lua_State *lua, double number, JsonWriter *writer)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    const int32_t power = (int32_t)(bits >> 52 & 0x7ff) - 1023;
+    const uint32_t length = power < 0 ? (uint32_t)-power : (uint32_t)power / 2;
+    const size_t before = writer->out->at;
+    vm_charge(lua, FLOAT_STEPS + length);
+    json_write_number(writer, number);
+    vm_charge(lua, (writer->out->at - before) * (14 + length / 8));
+}
 
 static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t depth);
 
@@ -154,7 +182,7 @@ static void write_table(lua_State *lua, int index, JsonWriter *writer, uint32_t 
         }
         size_t bytes = 0;
         const char *name = lua_tolstring(lua, -2, &bytes);
-        vm_charge_bytes(lua, bytes * TEXT_FACTOR);
+        charge_text(lua, name, bytes);
         json_write_name_bytes(writer, name, bytes);
         write_value(lua, lua_gettop(lua), writer, depth + 1);
         lua_pop(lua, 1);
@@ -170,7 +198,7 @@ static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t 
     }
     size_t bytes = 0;
     const char *text = NULL;
-    vm_charge(lua, 1);
+    vm_charge(lua, VALUE_STEPS);
     switch (lua_type(lua, index)) {
     case LUA_TNIL:
         json_write_null(writer);
@@ -179,16 +207,16 @@ static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t 
         json_write_bool(writer, lua_toboolean(lua, index) != 0);
         break;
     case LUA_TNUMBER:
-        vm_charge(lua, lua_isinteger(lua, index) ? INTEGER_STEPS : FLOAT_STEPS);
         if (lua_isinteger(lua, index)) {
+            vm_charge(lua, INTEGER_STEPS);
             json_write_integer(writer, lua_tointeger(lua, index));
         } else {
-            json_write_number(writer, lua_tonumber(lua, index));
+            write_float(lua, lua_tonumber(lua, index), writer);
         }
         break;
     case LUA_TSTRING:
         text = lua_tolstring(lua, index, &bytes);
-        vm_charge_bytes(lua, bytes * TEXT_FACTOR);
+        charge_text(lua, text, bytes);
         json_write_text_bytes(writer, text, bytes);
         break;
     case LUA_TTABLE:

@@ -300,23 +300,25 @@ static void count_editors(EditDraft *draft)
     draft->idle_ms = count > 0 ? 0 : now_ms();
 }
 
-static void expel(EditDraft *draft, uint64_t connection)
+static void expel(EditDraft *draft, uint64_t connection, EditExpelReason reason)
 {
-    uint8_t message[sizeof connection];
+    uint8_t message[sizeof connection + 1];
     ByteWriter writer = byte_writer(message, sizeof message);
     byte_write_u64(&writer, connection);
+    byte_write_u8(&writer, (uint8_t)reason);
     status_ignore(put(draft, EDIT_LINK_EXPEL, message, writer.at, -1)); // a full queue ends it
 }
 
 // A pupil has their name in places of their class alone, as in a game (host_people_name).
-static void name_editor(const EditDraft *draft, const Identity *who, char out[EDIT_LINK_NAME_BYTES])
+void edit_name_editor(Serve *serve, const char *place_id, const Identity *who,
+                      char out[EDIT_LINK_NAME_BYTES])
 {
-    Control *control = draft->serve->control;
+    Control *control = serve->control;
     char name[STORE_SHOWN_BYTES] = "you";
     if (control != NULL) {
         snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1,
                  who->shown_name[0] != '\0' ? who->shown_name : who->name);
-        if (!control_name_at(control, who->account, draft->place_id, name) &&
+        if (!control_name_at(control, who->account, place_id, name) &&
             control_name_is_closed(control, who->account, who->roles)) {
             store_pupil_alias(who->account, name);
         }
@@ -359,7 +361,7 @@ static void admit(EditDraft *draft, const EditReport *ask)
     if (answer.editor != 0) {
         EditSeat *seat = &draft->seats[answer.editor];
         if (seat->connection != 0) {
-            expel(draft, seat->connection);
+            expel(draft, seat->connection, EDIT_EXPEL_REPLACED);
         }
         *seat = (EditSeat){.is_used = true,
                            .account = who.account,
@@ -371,7 +373,7 @@ static void admit(EditDraft *draft, const EditReport *ask)
             snprintf(seat->resume + 2 * i, 3, "%02x", token[i]);
         }
         answer.can_write = can_write;
-        name_editor(draft, &who, answer.name);
+        edit_name_editor(draft->serve, draft->place_id, &who, answer.name);
         snprintf(answer.text, sizeof answer.text, "%s", seat->resume);
         count_editors(draft);
     }
@@ -443,7 +445,7 @@ static void check_rights(EditDraft *draft)
         EditSeat *seat = &draft->seats[i];
         if (seat->connection != 0 && !seat->is_expelled && is_lost(draft, seat, must_read)) {
             seat->is_expelled = true;
-            expel(draft, seat->connection);
+            expel(draft, seat->connection, EDIT_EXPEL_DENIED);
         }
     }
 }

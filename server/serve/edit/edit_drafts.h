@@ -57,6 +57,9 @@ bool edit_ticket_is_good(Serve *serve, const char *place_id, const char *text);
 // Whether this sign-in may edit the draft now: it has not ended, is not banned, and the place is
 // there and lets them in. STATUS_DENIED: no; another status: it cannot be said. Waits for the disk.
 MUST_USE Status edit_may(Serve *serve, const char *place_id, const Identity *who, bool *can_write);
+// What those who work on a place read somebody as.
+void edit_name_editor(Serve *serve, const char *place_id, const Identity *who,
+                      char out[EDIT_LINK_NAME_BYTES]);
 // Of those with these rights: an operator looks; only who works on the place changes it.
 bool edit_can_write(Serve *serve, const Identity *who, const StorePackage *package,
                     uint32_t rights);

@@ -244,15 +244,36 @@ void serve_get_edit_blob(void *user, HttpRequest *request, HttpResponse *respons
 
 // --- what was done ------------------------------------------------------------------------------
 
-static void write_op(Serve *serve, JsonWriter *json, const StoreEditRow *row)
+// Whose name is known already: one person makes many steps in a row.
+typedef struct OpMaker {
+    uint64_t account_id; // 0: nobody yet
+    char name[EDIT_LINK_NAME_BYTES];
+} OpMaker;
+
+static void find_maker(Serve *serve, const char *place_id, uint64_t account_id, OpMaker *maker)
+{
+    StoreAccount account;
+    if (maker->account_id == account_id) {
+        return;
+    }
+    *maker = (OpMaker){.account_id = account_id};
+    if (account_id != 0 && store_account_find(serve->store, account_id, &account) == STATUS_OK) {
+        Identity who = {.account = account_id, .roles = account.roles};
+        snprintf(who.name, sizeof who.name, "%s", account.name);
+        snprintf(who.shown_name, sizeof who.shown_name, "%s", account.shown_name);
+        edit_name_editor(serve, place_id, &who, maker->name);
+    }
+}
+
+static void write_op(JsonWriter *json, const StoreEditRow *row, const OpMaker *maker)
 {
     char account[32];
-    (void)serve;
     serve_account_text(row->maker_id, false, account);
     json_write_object_begin(json);
     serve_write_number(json, "seq", row->seq);
     serve_write_number(json, "editor", row->editor);
     serve_write_member(json, "by", row->maker_id != 0 ? account : NULL);
+    serve_write_member(json, "name", maker->name[0] != '\0' ? maker->name : NULL);
     serve_write_member(json, "label", row->label);
     serve_write_time(json, "time", row->unix_ms);
     serve_write_number(json, "undone", edit_told_undone(row->begin, row->begin_bytes));
@@ -288,8 +309,10 @@ void serve_get_edit_ops(void *user, HttpRequest *request, HttpResponse *response
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "ops");
     json_write_array_begin(&answer.json);
+    OpMaker maker = {0};
     for (uint32_t i = 0; i < count; i++) {
-        write_op(serve, &answer.json, &rows[i]);
+        find_maker(serve, ask.place_id, rows[i].maker_id, &maker);
+        write_op(&answer.json, &rows[i], &maker);
     }
     json_write_array_end(&answer.json);
     json_write_name(&answer.json, "next");

@@ -213,11 +213,18 @@ static void log_end(const Work *work, const JobStatus *status, uint64_t built_ns
               (unsigned)((clock_ns() - built_ns) / ms));
 }
 
-// What a place that was uploaded without a title is called.
-static const char *title_of(const Serve *serve, const BuildResult *result)
+// Players read the name of place.json in the game, and it is the title of a place that was uploaded
+// without one: the operator's words hold for it as they do for titles. False: the reason says so.
+static bool may_be_called(const Work *work, const BuildResult *result, char text[STORE_NOTES_BYTES],
+                          char reason[WORKER_REASON_BYTES])
 {
-    const char *name = result != NULL ? result->facts.name : NULL;
-    return name != NULL && control_has_word(serve->control, name) ? "A place" : name;
+    if (result == NULL || !control_has_word(work->serve->control, result->facts.name)) {
+        return true;
+    }
+    snprintf(reason, WORKER_REASON_BYTES,
+             "place.json: $.name has a word that is not allowed here; choose another name");
+    snprintf(text, STORE_NOTES_BYTES, "%s", reason);
+    return false;
 }
 
 // A build takes long enough for whoever began it to lose the right to publish: asked again before a
@@ -264,11 +271,14 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
                         .state = status->state == JOB_DONE ? STORE_REVISION_READY
                                                            : STORE_REVISION_FAILED,
                         .reason = text,
-                        .title = title_of(serve, result),
+                        .title = result != NULL ? result->facts.name : NULL,
                         .drops_package = work->is_refused,
                         .now_unix_ms = clock_unix_ms()};
+    const bool is_refused = !may_be_called(work, result, text, reason);
     if (status->state != JOB_DONE) {
         write_reason(status, text);
+    } else if (is_refused) {
+        built.state = STORE_REVISION_FAILED;
     } else if (work->revision.reason[0] != '\0' && !may_publish(serve, &work->revision)) {
         built.keeps_channels = true;
         snprintf(reason, WORKER_REASON_BYTES,
@@ -277,7 +287,7 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
                  work->revision.reason);
         snprintf(text, sizeof text, "%s", reason);
     }
-    Status stored = result != NULL ? keep_blobs(work, &built, result) : STATUS_OK;
+    Status stored = result != NULL && !is_refused ? keep_blobs(work, &built, result) : STATUS_OK;
     if (stored == STATUS_OK) {
         stored = store_revision_built(serve->store, &built);
     }
@@ -286,6 +296,9 @@ static Status ended(void *user, const JobStatus *status, const BuildResult *resu
                  stored == STATUS_NOT_FOUND ? "the place was deleted meanwhile"
                                             : "the result could not be stored");
         return stored;
+    }
+    if (is_refused) {
+        return STATUS_DENIED;
     }
     log_end(work, status, built_ns);
     if (built.channel[0] != '\0') {

@@ -179,12 +179,27 @@ void serve_delete_draft(void *user, HttpRequest *request, HttpResponse *response
 {
     Serve *serve = user;
     PlaceAsk ask;
+    char detail[128];
     if (!place_enter(serve, request, response, RIGHT_EDIT, &ask)) {
+        return;
+    }
+    if ((ask.rights & RIGHT_OWN) == 0) {
+        http_fail(request, response, 403, "denied",
+                  "only the owner of the place can throw its draft and the history away; editors "
+                  "can delete single files, which stay in the history");
+        return;
+    }
+    if (!draft_exists(serve->drafts, ask.package.package_id)) {
+        http_fail(request, response, 404, "not_found", "this place has no draft");
+        return;
+    }
+    snprintf(detail, sizeof detail, "place_id=%s", ask.package.package_id);
+    if (!record(serve, request, response, "draft.delete", detail)) {
         return;
     }
     edit_draft_end(serve, ask.package.package_id);
     const Status status = draft_discard(serve->drafts, ask.package.package_id);
-    if (status == STATUS_NOT_FOUND) {
+    if (status == STATUS_NOT_FOUND) { // somebody else did at the same time
         http_fail(request, response, 404, "not_found", "this place has no draft");
         return;
     }

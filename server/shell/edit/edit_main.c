@@ -76,6 +76,7 @@ static void take_message(EditLinkMessage *message)
 {
     ByteReader reader = byte_reader(message->bytes, message->count);
     EditAdmit admit;
+    uint64_t connection;
     switch (message->type) {
     case EDIT_LINK_SOCKET:
         if (message->descriptor >= 0 && message->count >= sizeof(uint64_t)) {
@@ -89,7 +90,8 @@ static void take_message(EditLinkMessage *message)
         }
         break;
     case EDIT_LINK_EXPEL:
-        edit_people_expel(&process, byte_read_u64(&reader));
+        connection = byte_read_u64(&reader);
+        edit_people_expel(&process, connection, (EditExpelReason)byte_read_u8(&reader));
         break;
     case EDIT_LINK_STORED:
         edit_order_stored(&process, (Status)byte_read_u8(&reader));

@@ -674,12 +674,15 @@ void edit_people_admit(EditProcess *process, const EditAdmit *admit)
     snprintf(person->resume, sizeof person->resume, "%.64s", admit->text);
 }
 
-void edit_people_expel(EditProcess *process, uint64_t connection)
+void edit_people_expel(EditProcess *process, uint64_t connection, EditExpelReason reason)
 {
     EditPerson *person = person_of(process, connection);
-    if (person != NULL) {
-        edit_people_dismiss(process, person, "replaced",
-                            "you are connected from elsewhere, or may not any more",
+    if (person != NULL && reason == EDIT_EXPEL_REPLACED) {
+        edit_people_dismiss(process, person, "replaced", "you are connected from elsewhere",
+                            EDIT_CLOSE_POLICY);
+    } else if (person != NULL) {
+        edit_people_dismiss(process, person, "denied",
+                            "you are signed out, or may not work on this place any more",
                             EDIT_CLOSE_POLICY);
     }
 }

@@ -161,7 +161,7 @@ void edit_people_admit(EditProcess *process, const EditAdmit *admit);
 // Says why, and ends the connection once that is sent.
 void edit_people_dismiss(EditProcess *process, EditPerson *person, const char *code,
                          const char *message, uint16_t close_code);
-void edit_people_expel(EditProcess *process, uint64_t connection);
+void edit_people_expel(EditProcess *process, uint64_t connection, EditExpelReason reason);
 // Those who were let in join, when nothing is on its way.
 void edit_people_join(EditProcess *process);
 void edit_people_flush(EditProcess *process);

@@ -106,22 +106,39 @@ static uint32_t list_versions(Sql *sql, const char *package_id, const char *path
 
 // --- a change -----------------------------------------------------------------------------------
 
-// The version that is too old now, if there is one, and its blob, unless another version has it.
-static void drop_old(Sql *sql, const char *package_id, const char *path, uint32_t newest)
+// How long a version was what the file is, until the next newer one that is kept.
+static uint64_t stood_ms(const StoreDraftVersion *version, const StoreDraftVersion *next)
 {
-    VersionRow old;
+    return next->unix_ms > version->unix_ms ? next->unix_ms - version->unix_ms : 0;
+}
+
+// The newest versions stay, so that the last steps can be taken back. Of the others the one that
+// stood shortest goes, and its blob, unless another version has it: many writes within a minute,
+// whoever makes them, push each other out and never what stood for an hour.
+static void drop_one(Sql *sql, const char *package_id, const char *path, uint32_t newest)
+{
+    VersionRow rows[STORE_DRAFT_VERSIONS + 1];
     if (newest <= STORE_DRAFT_VERSIONS ||
-        list_versions(sql, package_id, path, newest - STORE_DRAFT_VERSIONS + 1, &old, 1) == 0) {
+        list_versions(sql, package_id, path, STORE_VERSION_ALL, rows, STORE_DRAFT_VERSIONS + 1) <=
+            STORE_DRAFT_VERSIONS) {
         return;
     }
+    uint32_t drop = STORE_DRAFT_VERSIONS; // the oldest, unless another one stood shorter
+    for (uint32_t i = STORE_DRAFT_VERSIONS; i >= STORE_DRAFT_NEWEST; i--) {
+        if (stood_ms(&rows[i].version, &rows[i - 1].version) <
+            stood_ms(&rows[drop].version, &rows[drop - 1].version)) {
+            drop = i;
+        }
+    }
+    const StoreDraftVersion *old = &rows[drop].version;
     SqlRow row = sql_open(sql, SQL_DRAFT_VERSION_DELETE, TABLE_NONE);
     sql_put_string(&row, package_id);
     sql_put_string(&row, path);
-    sql_put_u64(&row, old.version.version);
+    sql_put_u64(&row, old->version);
     (void)sql_run(&row);
     SqlRow blob = sql_open(sql, SQL_DRAFT_BLOB_END, TABLE_NONE);
     sql_put_string(&blob, package_id);
-    sql_put_bytes(&blob, old.version.hash, old.version.is_deleted ? 0 : sizeof old.version.hash);
+    sql_put_bytes(&blob, old->hash, old->is_deleted ? 0 : sizeof old->hash);
     (void)sql_run(&blob);
 }
 
@@ -177,7 +194,7 @@ static Status draft_change(Store *store, Sql *sql, void *user)
         (void)sql_run(&row);
     }
     write_version(sql, change->package_id, change->path, &version);
-    drop_old(sql, change->package_id, change->path, version.version);
+    drop_one(sql, change->package_id, change->path, version.version);
     return STATUS_OK;
 }
 

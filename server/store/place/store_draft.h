@@ -5,7 +5,8 @@
 #include "server/store/place/store_package.h"
 
 #define STORE_DRAFT_PATH_BYTES 128
-#define STORE_DRAFT_VERSIONS   100 // kept of each file; older ones go
+#define STORE_DRAFT_VERSIONS   100 // kept of each file,
+#define STORE_DRAFT_NEWEST     20  // these whatever happens, and those that stood longest
 #define STORE_VERSION_ALL      UINT32_MAX
 
 typedef struct StoreDraftFile {

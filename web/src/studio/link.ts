@@ -3,7 +3,7 @@
 // again, so nothing that was done offline is lost while the page is open.
 import { signal } from '@preact/signals';
 
-import { Failure, send } from '../site/api.ts';
+import { Failure, get, send } from '../site/api.ts';
 
 import type { StudioDocument } from './document.ts';
 
@@ -13,6 +13,7 @@ const MESSAGE_BYTES_MAX = 64 << 20; // a whole document is the largest
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MOST_MS = 10_000;
 const PRESENCE_MS = 1000 / 15;
+const MAKER_PAGES_MAX = 10;
 const KIND_MESSAGE = 0;
 const KIND_DOCUMENT = 1;
 const WELCOME = 3; // EditDownType
@@ -20,6 +21,11 @@ const WELCOME = 3; // EditDownType
 export interface Editor {
     editor: number;
     name: string;
+}
+
+interface Makers {
+    ops: { seq: number; name: string | null }[];
+    next: number | null;
 }
 
 export interface Presence {
@@ -151,6 +157,20 @@ export class Link {
         }
         this.hasAskedForDraft = true;
         return send('POST', `/api/places/${encodeURIComponent(this.place)}/draft`, {}).then(() => true, () => false);
+    }
+
+    // The names of those who made the steps from that seq on; '' where they are gone.
+    async makersFrom(seq: number): Promise<ReadonlyMap<number, string>> {
+        const makers = new Map<number, string>();
+        let from: number | null = seq - 1;
+        for (let page = 0; page < MAKER_PAGES_MAX && from !== null; page++) {
+            const { ops, next }: Makers = await get<Makers>(`/api/places/${encodeURIComponent(this.place)}/ops?from=${from}`);
+            for (const each of ops) {
+                makers.set(each.seq, each.name ?? '');
+            }
+            from = next;
+        }
+        return makers;
     }
 
     private listen(socket: WebSocket, ticket: string): void {

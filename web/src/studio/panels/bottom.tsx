@@ -1,6 +1,6 @@
 // Below the picture: problems, the console, files, and what was done.
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import { KIND, type Problem, type Step } from '../document.ts';
 import { consoleLog } from '../play/console.ts';
@@ -69,13 +69,28 @@ function History({ studio }: { studio: Studio }): JSX.Element {
         }
         return times === 0 ? step.label : times % 2 === 1 ? words.undidStep(at.label) : words.redidStep(at.label);
     };
+    // Who made a step and is not here any more is in the log of the server, by the number of the step.
+    const [makers, setMakers] = useState<ReadonlyMap<number, string>>(new Map());
+    const isUnknown = ({ seq, editor }: Step): boolean =>
+        editor !== 0 && editor !== studio.document.editor && !names.has(editor) && !makers.has(seq);
+    const firstUnknown = steps.findLast(isUnknown)?.seq; // the newest comes first
+    useEffect(() => {
+        if (firstUnknown !== undefined) {
+            studio.link.makersFrom(firstUnknown).then(
+                (found) => setMakers(new Map([...steps.map(({ seq }) => [seq, ''] as const), ...makers, ...found])),
+                () => { /* they stay unknown until the next step */ });
+        }
+    }, [firstUnknown]);
+    const nameOf = ({ seq, editor }: Step): string =>
+        editor === studio.document.editor ? words.byYou
+            : editor === 0 ? words.byFiles : makers.get(seq) || names.get(editor) || words.bySomebody;
     return (
         <ol class="lines" aria-label={words.panels.history}>
-            {steps.map((step) => ({ ...step, said: said(step) })).map(({ seq, editor, said: text, ms }) => (
+            {steps.map((step) => ({ ...step, said: said(step), name: nameOf(step) })).map(({ seq, name, said: text, ms }) => (
                 <li key={seq} class={undone.has(seq) ? 'undone' : ''}>
                     <time class="where" dateTime={new Date(ms).toISOString()}>{words.clock(ms)}</time>{' '}
                     <span>{text}</span>{' '}
-                    <span class="soft">{editor === studio.document.editor ? words.byYou : names.get(editor) ?? (editor === 0 ? words.byFiles : words.bySomebody)}</span>
+                    <span class="soft">{name}</span>
                 </li>
             ))}
             {steps.length === 0 && <li class="soft">{words.noHistory}</li>}
