@@ -30,10 +30,10 @@ export async function readSession(): Promise<Session> {
 }
 
 // What a place is called that is not for everybody: the page itself does not tell it, but whoever may see it is told.
-export async function titleOf(room: string, place: string): Promise<string> {
-    const known = place !== '' ? await get(`/api/places/${encodeURIComponent(place)}`) as { title?: string } | null
+export async function aboutPlace(room: string, place: string): Promise<{ title: string; isRemoved: boolean }> {
+    const known: { title?: string | null; removed?: boolean } | null = place !== '' ? await get(`/api/places/${encodeURIComponent(place)}`)
         : { title: (await get(`/api/rooms/${encodeURIComponent(room)}`) as { placeName?: string | null } | null)?.placeName };
-    return known?.title ?? '';
+    return { title: known?.title ?? '', isRemoved: known?.removed === true };
 }
 
 async function allWorlds(): Promise<OpenWorld[]> {
