@@ -42,6 +42,7 @@ interface SignIn {
     account: string;
     username: string;
     world_id: string | null;
+    is_playing: boolean; // in that world, now
 }
 
 // It outlives the page, so that coming back shows the same charts.
@@ -76,7 +77,7 @@ function People({ world, acting }: { world: string; acting: Acting }): JSX.Eleme
     const [wrong, setWrong] = useState('');
     const load = (): void => {
         get<{ sessions: SignIn[] }>('/admin/sessions')
-            .then(({ sessions }) => setPeople(sessions.filter((each) => each.world_id === world)))
+            .then(({ sessions }) => setPeople(sessions.filter((each) => each.world_id === world && each.is_playing)))
             .catch((cause: unknown) => setWrong(reasonOf(cause)));
     };
     useEffect(load, [world]);
@@ -135,10 +136,11 @@ function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting })
 
 function Announce({ acting }: { acting: Acting }): JSX.Element {
     const [text, setText] = useState('');
+    const players = useLive<Row>('operator')?.get('server')?.players ?? 0;
     const announce = async (event: Event): Promise<void> => {
         event.preventDefault();
         const isDone = await acting.run(async () => words.worlds.announced(
-            (await send<{ worlds: number }>('POST', '/admin/announce', { text })).worlds));
+            (await send<{ worlds: number }>('POST', '/admin/announce', { text })).worlds, players));
         if (isDone) {
             setText('');
         }
