@@ -31,8 +31,11 @@ export async function readSession(): Promise<Session> {
 
 // What a place is called that is not for everybody: the page itself does not tell it, but whoever may see it is told.
 export async function aboutPlace(room: string, place: string): Promise<{ title: string; isRemoved: boolean }> {
-    const known: { title?: string | null; removed?: boolean } | null = place !== '' ? await get(`/api/places/${encodeURIComponent(place)}`)
-        : { title: (await get(`/api/rooms/${encodeURIComponent(room)}`) as { placeName?: string | null } | null)?.placeName };
+    if (place === '') {
+        const world = await get(`/api/rooms/${encodeURIComponent(room)}`) as { placeName?: string | null } | null;
+        return { title: world?.placeName ?? '', isRemoved: false };
+    }
+    const known = await get(`/api/places/${encodeURIComponent(place)}`) as { title?: string; removed?: boolean } | null;
     return { title: known?.title ?? '', isRemoved: known?.removed === true };
 }
 
