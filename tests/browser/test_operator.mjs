@@ -304,10 +304,10 @@ test('a featured place is on the front page of a guest; a setting holds at once'
     await act('restore', '');
     assert.equal((await ask(page, 'PUT', '/admin/settings', { approve_listing: 'no' })).status, 200);
     // With the rule off the list says so; switching it on asks, and says what it hides.
-    await page.click('.sections a:has-text("Rules")');
+    await page.click('.sections a:has-text("Settings")');
     await page.click('.sections a:has-text("Approvals")');
     await page.waitForSelector('text=“Approve places first” is off');
-    await page.click('.sections a:has-text("Rules")');
+    await page.click('.sections a:has-text("Settings")');
     await page.selectOption('#setting-approve_listing', 'yes');
     await page.waitForSelector('dialog:has-text("1 place that nobody has approved yet will be hidden")');
     await shot(page, 'approve_first');

@@ -148,7 +148,7 @@ const english = {
         actTitle: (act: string) => `${act}?`,
     },
     approvals: {
-        off: '“Approve places first” is off: places are listed without approval, also those that stand here. Under Rules it can be switched on.',
+        off: '“Approve places first” is off: places are listed without approval, also those that stand here. Under Settings it can be switched on.',
         none: 'Nothing waits.',
         noneHint: 'With the setting “Approve places first”, new and changed places wait here before everybody finds them.',
         owner: (who: string) => `by ${who}`, look: 'Look at it', approve: 'Approve', refuse: 'Refuse',
