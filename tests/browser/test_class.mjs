@@ -141,6 +141,7 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     await page.waitForSelector('.codes-list li');
     codes = await page.locator('.codes-list code').allTextContents();
     assert.equal(codes.length, 25);
+    await page.waitForSelector('.codes [role=note]:has-text("works on this computer only")');
     await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
     assert.ok(await page.locator('.codes h3').evaluate((heading) => heading === document.activeElement &&
         heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight), 'the codes, shown once, are in sight');

@@ -373,6 +373,8 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     await until('anna plays', () => anna.evaluate(() => window.sandlot.inspect().phase === 'playing'));
     const bo = await Player.open(up.port, 'Bo', { query: `play/${den.room_code}` });
     await bo.playing();
+    assert.equal(await bo.page.getAttribute('#account', 'href'), `/account?next=${encodeURIComponent(`/play/${den.room_code}`)}`,
+        'who signs in there comes back to this world');
     await bo.page.setViewportSize(PHONE);
     await until('the rule is known', async () => {
         await bo.page.keyboard.press('Enter');
