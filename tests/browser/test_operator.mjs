@@ -144,6 +144,15 @@ test('worlds are shown as they run; an announcement is heard; draining', async (
     await page.click('button:has-text("Start worlds again")');
     await page.waitForSelector('.drain:has-text("This server starts worlds")');
     await until('it is ready', async () => (await ask(page, 'GET', '/readyz')).status === 200);
+    // Stopped means stopped: bo reads it, and his page waits for him.
+    await page.click('tbody tr:has-text("place_island") button:has-text("Stop")');
+    await page.click('dialog .danger');
+    await bo.page.waitForSelector('#detail:has-text("An operator stopped this world.")');
+    await page.waitForSelector('text=No world runs.');
+    assert.ok(await bo.page.isVisible('#again'), 'it does not come back by itself');
+    await picture(bo.page, { path: join(screens, 'operator_stopped.png') });
+    await bo.page.click('#again');
+    await bo.playing();
 });
 
 test('discover shows who plays now, without a reload, and rests while it is hidden', async () => {

@@ -72,6 +72,8 @@ function nameOf(row: Row): string {
     return row.name !== undefined && row.name !== '' ? `${row.name} (${row.room_code ?? ''})` : row.room_code ?? '';
 }
 
+const PEOPLE_MS = 2000;
+
 function People({ world, acting }: { world: string; acting: Acting }): JSX.Element {
     const [people, setPeople] = useState<SignIn[] | null>(null);
     const [wrong, setWrong] = useState('');
@@ -80,7 +82,11 @@ function People({ world, acting }: { world: string; acting: Acting }): JSX.Eleme
             .then(({ sessions }) => setPeople(sessions.filter((each) => each.world_id === world && each.is_playing)))
             .catch((cause: unknown) => setWrong(reasonOf(cause)));
     };
-    useEffect(load, [world]);
+    useEffect(() => { // they come and go, and a world says who is in it once a second
+        load();
+        const timer = setInterval(load, PEOPLE_MS);
+        return () => clearInterval(timer);
+    }, [world]);
     if (wrong !== '') {
         return <p class="wrong" role="alert">{wrong}</p>;
     }
