@@ -7,7 +7,6 @@ import { Dialog } from '../ui/parts.tsx';
 import './create.css';
 import { get, send } from './api.ts';
 import type { Session } from './api.ts';
-import { decisionOf } from './decision.tsx';
 import { Thumbnail, Trouble, mayMake, messageOf, useLoaded } from './parts.tsx';
 import { go, signInPath } from './route.ts';
 import { Sending } from './sending.tsx';
@@ -15,6 +14,7 @@ import { session } from './session.ts';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
 import { words as placeWords } from './words_place.ts';
+import { decisionOf } from './decision.tsx';
 
 interface MyPlace {
     place_id: string;
