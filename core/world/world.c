@@ -114,8 +114,15 @@ static void say_goodbye(Sessions *sessions, const Entry *entry)
         Session *session = &sessions->all[i];
         if (session->connection != 0) {
             const bool moves = entry->name_bytes == 4 && memcmp(entry->name, "move", 4) == 0;
-            session_error(sessions, session, 0, moves ? ERROR_MOVED : ERROR_STOPPED,
-                          moves ? "the world moves: %s" : "the world ends: %s", reason);
+            const bool is_shut = entry->name_bytes == 4 && memcmp(entry->name, "shut", 4) == 0;
+            session_error(sessions, session, 0,
+                          moves     ? ERROR_MOVED
+                          : is_shut ? ERROR_KICKED
+                                    : ERROR_STOPPED,
+                          moves     ? "the world moves: %s"
+                          : is_shut ? "%s"
+                                    : "the world ends: %s",
+                          reason);
         }
     }
 }
@@ -346,6 +353,9 @@ static Status admin_leave(World *world, const Entry *entry)
     return session != NULL ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
+// Of player 0: what scripts say has no name, so no place can imitate it.
+#define CHAT_OPERATOR "operator"
+
 static Status admin_say(World *world, const Entry *entry)
 {
     char text[CHAT_BYTES_MAX];
@@ -353,7 +363,8 @@ static Status admin_say(World *world, const Entry *entry)
     if (bytes == 0) {
         return STATUS_MALFORMED;
     }
-    const MessageChatSaid said = {.text = {text, (uint32_t)bytes}};
+    const MessageChatSaid said = {.name = {CHAT_OPERATOR, sizeof CHAT_OPERATOR - 1},
+                                  .text = {text, (uint32_t)bytes}};
     event_broadcast(world->sessions, MESSAGE_CHAT_SAID, &said, NULL);
     return STATUS_OK;
 }
@@ -376,11 +387,11 @@ static Status admin(World *world, const Entry *entry)
         const char *name;
         Status (*run)(World *world, const Entry *entry);
     } orders[] = {
-        {"kick", admin_kick},     {"say", admin_say},         {"stop", admin_stop},
-        {"move", admin_stop},     {"save", admin_save},       {"leave", admin_leave},
-        {"remove", admin_remove}, {"mute", admin_mute},       {"profiles", admin_profiles},
-        {"chat", admin_chat},     {"phrases", admin_phrases}, {"words", admin_words},
-        {"blocks", admin_blocks}};
+        {"kick", admin_kick},         {"say", admin_say},       {"stop", admin_stop},
+        {"move", admin_stop},         {"shut", admin_stop},     {"save", admin_save},
+        {"leave", admin_leave},       {"remove", admin_remove}, {"mute", admin_mute},
+        {"profiles", admin_profiles}, {"chat", admin_chat},     {"phrases", admin_phrases},
+        {"words", admin_words},       {"blocks", admin_blocks}};
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         if (strlen(orders[i].name) == entry->name_bytes &&
             memcmp(orders[i].name, entry->name, entry->name_bytes) == 0) {

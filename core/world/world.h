@@ -60,14 +60,15 @@ MUST_USE Status world_create(Heap *heap, const WorldConfig *config, World **out)
 void world_destroy(Heap *heap, World *world);
 
 // ENTRY_ADMIN, by name: "kick" (player id), "say" (text), "stop" (reason: says goodbye, saves,
-// COMMAND_STOP), "move" (the same, and everybody shall join again at once), "save", "leave"
-// (account: who has joined another world of the place; COMMAND_LEFT), "remove" (account, space,
-// reason: ends the session, and no token resumes it), "mute" (account, space, unix ms until when,
-// space, reason; 0: they may chat again), "profiles" (ROW_PROFILES: somebody's characters were
-// changed outside), "chat" (account, space, ChatRule; account 0: everybody here), "phrases" and
-// "words" (lines: what may be said by rule, and what may not be said at all), "blocks" (account and
-// those whose chat they do not see, separated by spaces). The connection of "mute", "chat" and
-// "blocks" may name a session before its ENTRY_AUTH, so that nothing is said in between.
+// COMMAND_STOP), "move" (the same, and everybody shall join again at once), "shut" (the same, and
+// nobody shall join again by itself), "save", "leave" (account: who has joined another world of the
+// place; COMMAND_LEFT), "remove" (account, space, reason: ends the session, and no token resumes
+// it), "mute" (account, space, unix ms until when, space, reason; 0: they may chat again),
+// "profiles" (ROW_PROFILES: somebody's characters were changed outside), "chat" (account, space,
+// ChatRule; account 0: everybody here), "phrases" and "words" (lines: what may be said by rule, and
+// what may not be said at all), "blocks" (account and those whose chat they do not see, separated
+// by spaces). The connection of "mute", "chat" and "blocks" may name a session before its
+// ENTRY_AUTH, so that nothing is said in between.
 //
 // The only door. STATUS_NOT_FOUND for a connection that is not (or no longer) there, STATUS_LIMIT
 // when there is no room, STATUS_MALFORMED and the like for what makes no sense: the entry then has

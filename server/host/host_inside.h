@@ -132,6 +132,7 @@ struct HostWorld {
     uint32_t manifest_version;
     bool told_stop, heard_stop;
     char stop_reason[CHANNEL_REASON_BYTES]; // "": the usual one
+    bool is_shut;                           // clients do not come back by themselves
     uint64_t quiet_ns;                      // after the stop: when nothing more is expected
     uint64_t silent_ns;
     uint64_t starved_ns; // of its life, when half of the time until it counts as stuck was over

@@ -300,6 +300,7 @@ static void taken(HostWorld *world, const StoreCompletion *done)
     world->saves.seq = 0;
     world->told_stop = world->heard_stop = false;
     world->stop_reason[0] = '\0';
+    world->is_shut = false;
     world->failed[0] = '\0';
     world->stats = (HostStats){0};
     world->started_ns = host_now(host);
@@ -554,7 +555,9 @@ static void tell_stop(HostWorld *world)
                          : world->stop_reason[0] != 0 ? world->stop_reason
                                                       : empty;
     const Entry stop = {.type = ENTRY_ADMIN,
-                        .name = moves ? "move" : "stop",
+                        .name = moves                                      ? "move"
+                                : world->is_shut && !world->host->stopping ? "shut"
+                                                                           : "stop",
                         .name_bytes = 4,
                         .bytes = (const uint8_t *)reason,
                         .byte_count = strlen(reason)};
@@ -597,6 +600,12 @@ void host_world_stop(HostWorld *world, const char *reason)
     hosted_log(world, LOG_INFO, "the world stops: %s", reason);
     host_joins_refuse(world, REFUSED_UNAVAILABLE);
     hosted_stop(world);
+}
+
+void host_world_shut(HostWorld *world, const char *reason)
+{
+    world->is_shut = true;
+    host_world_stop(world, reason);
 }
 
 void host_world_restart(HostWorld *world, const char *reason)

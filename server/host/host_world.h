@@ -73,6 +73,8 @@ void host_world_yield(HostWorld *world);
 bool host_world_has_other_place(const HostWorld *world); // as below
 // It shall not; whoever is in it is told why. The next join starts it again.
 void host_world_stop(HostWorld *world, const char *reason);
+// The same, and the pages of those who are told do not bring it back by themselves.
+void host_world_shut(HostWorld *world, const char *reason);
 // It stops and starts again at once, with the place as it is here now and all that is stored of it;
 // whoever is in it is told why and comes back. One without a process starts so anyway.
 void host_world_restart(HostWorld *world, const char *reason);
@@ -81,7 +83,8 @@ void host_world_set_other_place(HostWorld *world);
 // What the store has of it was put there by somebody else while it did not run.
 void host_world_replace(HostWorld *world, const StoreWorld *row);
 const ScriptTable *host_world_scripts(const HostWorld *world); // NULL: it has told nothing yet
-// Which scripts the client of that account has, as the world says; NULL: it has not said.
+// Which scripts the client of that account has, as the world says (version 0: it was sent none);
+// NULL: it does not play there, or the world has not said yet.
 const ClientVerdicts *host_world_client(const HostWorld *world, uint64_t account);
 uint64_t host_world_scripts_version(const HostWorld *world); // one more for each that it told
 // Everything on its link.

@@ -143,6 +143,13 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     await page.waitForSelector('.codes-list li');
     codes = await page.locator('.codes-list code').allTextContents();
     assert.equal(codes.length, 25);
+    await page.waitForSelector('.codes [role=note]:has-text("works on this computer only")');
+    const lost = await openPage(OTHER);
+    await lost.go('/account');
+    await lost.page.fill('form[data-form=code] input', 'no-such-code');
+    await lost.page.press('form[data-form=code] input', 'Enter');
+    await lost.page.waitForSelector('text=ask your teacher for a new code'); // a child there has neither a name nor a password
+    await lost.page.context().close();
     await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
     assert.ok(await page.locator('.codes h3').evaluate((heading) => heading === document.activeElement &&
         heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight), 'the codes, shown once, are in sight');

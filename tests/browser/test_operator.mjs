@@ -113,7 +113,14 @@ test('worlds are shown as they run; an announcement is heard; draining', async (
         (await page.locator('.live-chart polyline').first().getAttribute('points')).split(' ').length >= 2);
     await page.fill('#announce', `Tea at five ${MARKUP}`);
     await page.press('#announce', 'Enter');
-    await page.waitForSelector('.outcome:has-text("Said in 1 world.")');
+    await page.waitForSelector('.outcome:has-text("Said in 1 world, to 1 player.")');
+    // It is no line of the place's chat alone: it stands apart, is read aloud, and stays until it is closed.
+    const notice = bo.page.locator('[role=status] .announcement', { hasText: 'From whoever runs this server' });
+    await notice.waitFor();
+    assert.match(await notice.innerText(), /Tea at five/);
+    await picture(bo.page, { path: join(screens, 'operator_announced.png') });
+    await notice.getByRole('button', { name: 'Close' }).click();
+    await notice.waitFor({ state: 'detached' });
     await until('bo reads it', async () =>
         (await bo.page.evaluate(() => document.body.textContent)).includes(`Tea at five ${MARKUP}`));
     await page.click('button:has-text("People")');
@@ -146,6 +153,15 @@ test('worlds are shown as they run; an announcement is heard; draining', async (
     await page.click('button:has-text("Start worlds again")');
     await page.waitForSelector('.drain:has-text("This server starts worlds")');
     await until('it is ready', async () => (await ask(page, 'GET', '/readyz')).status === 200);
+    // Stopped means stopped: bo reads it, and his page waits for him.
+    await page.click('tbody tr:has-text("place_island") button:has-text("Stop")');
+    await page.click('dialog .danger');
+    await bo.page.waitForSelector('#detail:has-text("An operator stopped this world.")');
+    await page.waitForSelector('text=No world runs.');
+    assert.ok(await bo.page.isVisible('#again'), 'it does not come back by itself');
+    await picture(bo.page, { path: join(screens, 'operator_stopped.png') });
+    await bo.page.click('#again');
+    await bo.playing();
 });
 
 test('discover shows who plays now, without a reload, and rests while it is hidden', async () => {
@@ -310,6 +326,7 @@ test('a featured place is on the front page of a guest; a setting holds at once'
     await page.selectOption('#role', 'creator');
     await page.click('button:has-text("Make an invitation")');
     const link = new URL(await page.inputValue('.copied textarea')).searchParams.get('link');
+    await page.waitForSelector('[role=note]:has-text("works on this computer only")');
     assert.equal((await register(guest.page, 'maker', { invitation: link, shown_name: '<i>Maker</i>' })).status, 200);
     // What a creator calls a place is text in the queue, among builds and in the audit.
     assert.equal((await ask(page, 'PUT', '/admin/settings', { approve_listing: 'yes' })).status, 200);
@@ -325,6 +342,52 @@ test('a featured place is on the front page of a guest; a setting holds at once'
     await page.click('.sections a:has-text("Approvals")');
     await page.waitForSelector('li:has-text("<img")');
     await shot(page, 'approvals');
+    // Who is refused, unlisted or removed reads so, and why, wherever they look for it.
+    const act = async (what, reason) => assert.equal(
+        (await ask(page, 'POST', `/admin/packages/${draft}`, { act: what, reason })).status, 200);
+    const reads = async (path, title) => {
+        await guest.go(path);
+        await guest.page.waitForSelector(`text=${title}`);
+        await guest.page.waitForSelector('text=too dull');
+    };
+    await page.click('li:has-text("<img") button:has-text("Refuse")');
+    await page.fill('dialog input', 'too dull');
+    await page.click('dialog .danger');
+    await page.waitForSelector('text=Nothing waits.');
+    await reads('/create', 'Not listed: an operator refused it');
+    await reads(`/create/${draft}`, 'An operator did not let it be listed');
+    await shot(guest.page, 'owner_refused');
+    await reads(`/place/${draft}`, 'An operator did not let it be listed');
+    await act('unlist', 'too dull');
+    await reads('/create', 'Taken off the lists by an operator');
+    await reads(`/create/${draft}`, 'An operator has taken this place off the lists');
+    await act('remove', 'too dull');
+    await reads('/create', 'Removed by an operator');
+    await shot(guest.page, 'owner_list');
+    await reads(`/create/${draft}`, 'An operator has removed this place');
+    assert.equal(await guest.page.getByText('You do not work on this place.').count(), 0);
+    await shot(guest.page, 'owner_removed');
+    await reads(`/place/${draft}`, 'An operator has removed this place');
+    await checkAccessible(guest.page, 'a removed place');
+    assert.equal(await guest.page.locator('.play, button:has-text("Make your own"), .trouble').count(), 0, 'nobody plays or copies it');
+    await shot(guest.page, 'owner_removed_page');
+    await guest.go(`/play?place=${draft}`);
+    await guest.page.waitForSelector('#progress :text("An operator has removed this place")');
+    assert.ok(!await guest.page.isVisible('#name'), 'who is signed in is not asked for a name');
+    await act('restore', '');
+    assert.equal((await ask(page, 'PUT', '/admin/settings', { approve_listing: 'no' })).status, 200);
+    // With the rule off the list says so; switching it on asks, and says what it hides.
+    await page.click('.sections a:has-text("Settings")');
+    await page.click('.sections a:has-text("Approvals")');
+    await page.waitForSelector('text=“Approve places first” is off');
+    await page.click('.sections a:has-text("Settings")');
+    await page.selectOption('#setting-approve_listing', 'yes');
+    await page.waitForSelector('dialog:has-text("1 place that nobody has approved yet will be hidden")');
+    await shot(page, 'approve_first');
+    assert.equal(await page.inputValue('#setting-approve_listing'), 'no', 'nothing has changed yet');
+    await page.click('dialog .danger');
+    await page.waitForSelector('text=Approve places first: yes now.');
+    await page.click('.sections a:has-text("Approvals")');
     await page.click('li:has-text("<img") button:has-text("Approve")');
     await page.waitForSelector('text=Nothing waits.');
     await guest.context.close();

@@ -418,6 +418,8 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     await until('anna plays', () => anna.evaluate(() => window.sandlot.inspect().phase === 'playing'));
     const bo = await Player.open(up.port, 'Bo', { query: `play/${den.room_code}` });
     await bo.playing();
+    assert.equal(await bo.page.getAttribute('#account', 'href'), `/account?next=${encodeURIComponent(`/play/${den.room_code}`)}`,
+        'who signs in there comes back to this world');
     await bo.page.setViewportSize(PHONE);
     await until('the rule is known', async () => {
         await bo.page.keyboard.press('Enter');
@@ -427,6 +429,9 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     assert.match(await bo.page.getByRole('link', { name: /make an account/ }).getAttribute('href'),
         /^\/account\?next=%2Fplay%2F/, 'and comes back here');
     await checkAccessible(bo.page, 'the chat of a guest');
+    await bo.page.keyboard.type('hi every one v'); // who writes without looking presses nothing, and the game hears none of it
+    assert.equal(await bo.page.getByText('Guests cannot write here.').count(), 1, 'it is closed only by choice');
+    assert.equal(await bo.page.locator('.chat-guest:focus').count(), 1, 'and the keys go nowhere else');
     await bo.page.screenshot({ path: join(process.argv[5], 'screen-guest.png') });
     await bo.page.keyboard.press('Escape');
     await bo.page.locator('.chat-guest').waitFor({ state: 'detached' });
@@ -452,8 +457,13 @@ test('guests are told why they cannot write; an account blocks, and an owner rem
     await bo.playing();
     await until('the phrases are offered', async () => {
         await bo.page.keyboard.press('Enter');
-        return await bo.page.locator('.chat-phrases button:focus', { hasText: 'Hello!' }).count() === 1;
+        return await bo.page.locator('.chat-phrases:focus').count() === 1;
     });
+    await bo.page.keyboard.type('hi every one');
+    await bo.page.locator('.chat-phrases:focus').waitFor();
+    assert.ok(!(await anna.textContent('#messages')).includes('~Bo: Hello!'), 'a space says nothing');
+    await bo.page.keyboard.press('Tab');
+    await bo.page.locator('.chat-phrases button:focus', { hasText: 'Hello!' }).waitFor();
     assert.equal(await bo.page.locator('.chat-phrases button').nth(1).textContent(), MARKUP);
     await checkAccessible(bo.page, 'phrases');
     await bo.page.screenshot({ path: join(process.argv[5], 'screen-phrases.png') });

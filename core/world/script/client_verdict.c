@@ -185,8 +185,11 @@ uint32_t client_verdicts(const ScriptHost *host, ClientVerdicts *out, uint32_t m
     for (uint32_t i = 0; i < sessions->high && count < most; i++) {
         const Session *session = &sessions->all[i];
         const VerdictBits *verdicts = &host->verdicts->all[i];
-        if (host->system == NULL || session->state != SESSION_PLAYING || session->account == 0 ||
-            verdicts->player != session->player) {
+        if (session->state != SESSION_PLAYING || session->account == 0) {
+            continue;
+        }
+        if (host->system == NULL || verdicts->player != session->player) {
+            out[count++] = (ClientVerdicts){.account = session->account};
             continue;
         }
         out[count++] = (ClientVerdicts){

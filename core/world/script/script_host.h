@@ -93,7 +93,8 @@ void remote_up(ScriptHost *host, Session *session, const MessageRemoteUp *comman
 // What a client's scripts cost it. Not answered: nobody waits for it.
 void client_cost_take(ScriptHost *host, const Session *session, const MessageScriptCosts *command);
 const ClientCosts *client_costs(const ScriptHost *host);
-// Those of players with an account: fills up to `most`, returns how many.
+// Of everybody with an account who plays, version 0 for those who were sent no scripts: fills up to
+// `most`, returns how many.
 uint32_t client_verdicts(const ScriptHost *host, ClientVerdicts *out, uint32_t most);
 
 void script_host_hash(const ScriptHost *host, Hash64 *hash);

@@ -406,7 +406,7 @@ static bool stop_server(void *user, HttpDeferred *deferred, HttpResponse *respon
     if (host_world_link(world) == NULL) {
         return stop_elsewhere(serve, world, deferred, response);
     }
-    host_world_stop(world, SERVE_STOP_REASON);
+    host_world_shut(world, SERVE_STOP_REASON);
     answer_stopped(request, response, world, host_world_view(world).state);
     return true;
 }
@@ -541,7 +541,7 @@ void serve_admin_delete_drain(void *user, HttpRequest *request, HttpResponse *re
 static void write_verdicts(JsonWriter *json, const ClientVerdicts *said)
 {
     json_write_name(json, "scripts");
-    if (said == NULL) {
+    if (said == NULL || said->version == 0) {
         json_write_null(json);
         return;
     }
@@ -560,6 +560,8 @@ static void write_session(const Serve *serve, JsonWriter *json, const ControlSig
     char id[32];
     const HostWorld *here = host_account_world(serve->host, sign_in->who.account);
     const char *elsewhere = remote_world_of(serve, sign_in->who.account);
+    const ClientVerdicts *client =
+        here != NULL ? host_world_client(here, sign_in->who.account) : NULL;
     serve_account_text(sign_in->who.account, sign_in->who.is_guest, id);
     json_write_object_begin(json);
     serve_write_member(json, "account", id);
@@ -576,7 +578,9 @@ static void write_session(const Serve *serve, JsonWriter *json, const ControlSig
                        here != NULL ? host_world_view(here).row->world_id : elsewhere);
     json_write_name(json, "is_reported");
     json_write_bool(json, here == NULL && elsewhere != NULL);
-    write_verdicts(json, here != NULL ? host_world_client(here, sign_in->who.account) : NULL);
+    json_write_name(json, "is_playing");
+    json_write_bool(json, here != NULL ? client != NULL : elsewhere != NULL);
+    write_verdicts(json, client);
     json_write_object_end(json);
 }
 

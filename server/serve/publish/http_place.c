@@ -26,7 +26,7 @@
 
 #define PAGE_BYTES (128u << 10) // a description whose every byte is escaped, and a team
 #define LIST_MAX   100
-#define LIST_BYTES (256u << 10)
+#define LIST_BYTES (512u << 10) // a hundred, each with the longest reason of an operator
 #define SLUG_BYTES 33
 
 // --- what all of them need ----------------------------------------------------------------------
@@ -536,6 +536,10 @@ static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *respon
             json_write_object_begin(&answer.json);
             write_short(serve, &ask, serve_who(request), &answer.json);
             serve_write_member(&answer.json, "role", role_of(serve, &ask.package, who->account));
+            if ((ask.rights & RIGHT_EDIT) != 0 ||
+                (ask.package.flags & STORE_PACKAGE_REMOVED) != 0) {
+                serve_write_moderation(serve, &answer.json, ask.package.package_id);
+            }
             json_write_object_end(&answer.json);
         }
     }

@@ -312,7 +312,7 @@ static PeerReply say_scripts(Serve *serve, const HostWorld *world)
 static PeerOutcome stop_world(Serve *serve, HostWorld *world)
 {
     if (host_world_link(world) != NULL) {
-        host_world_stop(world, SERVE_STOP_REASON);
+        host_world_shut(world, SERVE_STOP_REASON);
         return PEER_DONE;
     }
     return remote_world_stop(serve, world, SERVE_STOP_REASON) == STATUS_OK ? PEER_DONE

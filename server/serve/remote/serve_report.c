@@ -237,7 +237,7 @@ static void do_order(Serve *serve, const Order *order)
     } else if (strcmp(order->name, "announce") == 0) {
         (void)host_announce(serve->host, "", order->text);
     } else if (strcmp(order->name, "stop") == 0) {
-        host_world_stop(serve->one_world, order->text);
+        host_world_shut(serve->one_world, order->text);
         atomic_store(&serve->is_stopping, true);
         host_stop(serve->host, STOP_MS); // this process is its world
     }

@@ -30,10 +30,13 @@ export async function readSession(): Promise<Session> {
 }
 
 // What a place is called that is not for everybody: the page itself does not tell it, but whoever may see it is told.
-export async function titleOf(room: string, place: string): Promise<string> {
-    const known = place !== '' ? await get(`/api/places/${encodeURIComponent(place)}`) as { title?: string } | null
-        : { title: (await get(`/api/rooms/${encodeURIComponent(room)}`) as { placeName?: string | null } | null)?.placeName };
-    return known?.title ?? '';
+export async function aboutPlace(room: string, place: string): Promise<{ title: string; isRemoved: boolean }> {
+    if (place === '') {
+        const world = await get(`/api/rooms/${encodeURIComponent(room)}`) as { placeName?: string | null } | null;
+        return { title: world?.placeName ?? '', isRemoved: false };
+    }
+    const known = await get(`/api/places/${encodeURIComponent(place)}`) as { title?: string; removed?: boolean } | null;
+    return { title: known?.title ?? '', isRemoved: known?.removed === true };
 }
 
 async function allWorlds(): Promise<OpenWorld[]> {

@@ -18,12 +18,16 @@ export interface ChatRule {
 }
 
 const LINES_MAX = 100;
+const OPERATOR = 'operator'; // what player 0 is called when an operator speaks; scripts have no name
+const ANNOUNCED_MS = 60_000;
+const ANNOUNCED_MAX = 3;
 const REPORT_REASON = 'other';
 
 export type Send = (feature: string, action: string, payload: object) => void;
 
 export class Chat {
     readonly lines = signal<readonly Line[]>([]);
+    readonly announcements = signal<readonly Line[]>([]); // of whoever runs the server
     readonly isOpen = signal(false);
     begin = ''; // what stands in the line when it opens
     readonly rule = signal<ChatRule>({ rule: 'free', phrases: [], guest: false });
@@ -56,9 +60,23 @@ export class Chat {
 
     hear(payload: Record<string, unknown>): void {
         const player = Number(payload.player);
-        if (!this.people.isMuted(player)) {
+        if (player === 0 && payload.name === OPERATOR) {
+            this.announce(String(payload.text));
+        } else if (!this.people.isMuted(player)) {
             this.note(String(payload.text), player === 0 ? words.chat.world : String(payload.name));
         }
+    }
+
+    // It is in the chat too, for who looks for it later.
+    private announce(text: string): void {
+        this.note(text, words.chat.announcement);
+        const line = { key: this.next++, from: '', text, at: performance.now() };
+        this.announcements.value = [...this.announcements.value, line].slice(-ANNOUNCED_MAX);
+        setTimeout(() => this.closeAnnouncement(line.key), ANNOUNCED_MS);
+    }
+
+    closeAnnouncement(key: number): void {
+        this.announcements.value = this.announcements.value.filter((line) => line.key !== key);
     }
 
     history(): readonly string[] {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { send } from './api.ts';
+import { Failure, send } from './api.ts';
 import { Copied, Form } from './forms.tsx';
 import type { Field, Values } from './forms.tsx';
 import { leave } from './session.ts';
@@ -44,7 +44,10 @@ export function Code({ done }: { done: () => void }): JSX.Element {
             { name: 'code', label: words.code.label, hint: words.code.hint, autocomplete: 'off', max: 40 }]}
             at={() => 'code'}
             act={async ({ code = '' }) => {
-                await send('POST', '/login', { code: code.trim() });
+                await send('POST', '/login', { code: code.trim() }).catch((cause: unknown) => {
+                    throw cause instanceof Failure && cause.code === 'wrong_credentials'
+                        ? new Failure(cause.status, cause.code, words.code.wrong) : cause;
+                });
                 done();
             }} />
     );

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Failure, send } from './api.ts';
 import { NOTHING, Question, Saying, messageOf, nameOf, pathOf, sorted, useAction } from './class_parts.tsx';
 import type { ClassPeople, Person, Said } from './class_parts.tsx';
+import { LoopbackNote } from './forms.tsx';
 import { NAMES_AT_ONCE, words } from './words_class.ts';
 
 interface Coded extends Person {
@@ -94,6 +95,7 @@ function Codes({ classId, pupils, done }: {
         <div class="notice codes" role="region" aria-label={words.codes}>
             <h3 tabIndex={-1} ref={heading}>{words.codes}</h3>
             <p>{words.codesHint}</p>
+            <LoopbackNote />
             <div class="ways">
                 <button type="button" class="button" disabled={busy} onClick={() => act(async () => {
                     await printCards(classId, { codes: pupils.map((pupil) => pupil.code) });

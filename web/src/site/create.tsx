@@ -13,6 +13,8 @@ import { Sending } from './sending.tsx';
 import { session } from './session.ts';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
+import { words as placeWords } from './words_place.ts';
+import { decisionOf } from './decision.tsx';
 
 interface MyPlace {
     place_id: string;
@@ -23,11 +25,23 @@ interface MyPlace {
     players?: number;
     updated_at: string;
     trashed_at: string | null;
+    waits_for_approval: boolean;
+    removed: boolean;
+    moderation?: { state: string; reason: string } | null; // for those who may edit it
 }
 
-// A pupil's places are those that the teacher handed out.
-const visibilityOf = ({ visibility }: MyPlace): string => session.value?.is_pupil === true && visibility !== 'listed'
-    ? words.visibilityClass[visibility] : words.visibility[visibility];
+// A pupil's places are those that the teacher handed out. What an operator decided counts more than what the owner wants.
+function visibilityOf(place: MyPlace): string {
+    const { visibility } = place;
+    const decision = decisionOf(place);
+    return decision !== null ? placeWords.decisions[decision].short
+        : session.value?.is_pupil === true && visibility !== 'listed' ? words.visibilityClass[visibility] : words.visibility[visibility];
+}
+
+function reasonOf(place: MyPlace): string {
+    const decision = decisionOf(place);
+    return decision === null || decision === 'waits' ? '' : place.moderation?.reason ?? '';
+}
 
 function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.Element {
     const [said, setSaid] = useState('');
@@ -66,7 +80,8 @@ function Mine({ place, changed }: { place: MyPlace; changed: () => void }): JSX.
                     {' · '}{place.live === null ? words.notLive : words.isLive(place.live)}
                     {' · '}{siteWords.day(place.updated_at)}
                 </p>
-                {place.trashed_at === null && (place.role === 'owner' || place.role === 'editor') && <a class="button quiet"
+                {reasonOf(place) !== '' && <p><strong>{placeWords.decisionReason}</strong> {reasonOf(place)}</p>}
+                {place.trashed_at === null && !place.removed && (place.role === 'owner' || place.role === 'editor') && <a class="button quiet"
                     href={`/studio/${encodeURIComponent(place.place_id)}`}>{words.studio}</a>}
                 {place.trashed_at !== null && <div class="ways">
                     <button type="button" class="button quiet" onClick={() => void restore()}>{words.restore}</button>

@@ -2,7 +2,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
+import { isDevelopment } from '../ui/faults.ts';
+
 import { Failure } from './api.ts';
+import { words as siteWords } from './words.ts';
 import { words } from './words_account.ts';
 
 export interface Field {
@@ -184,4 +187,9 @@ export function Copied({ label, text, rows = 1 }: {
             <p role="status">{said}</p>
         </div>
     );
+}
+
+// Beside a link that is handed to others. Null: they can open it.
+export function LoopbackNote(): JSX.Element | null {
+    return isDevelopment() ? <p class="wrong" role="note">{siteWords.loopback}</p> : null;
 }

@@ -5,6 +5,8 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { send } from './api.ts';
 import './create.css';
+import { DecisionNote, decisionOf } from './decision.tsx';
+import type { Decided } from './decision.tsx';
 import { GiveAway, Numbers, Pictures, TeamList } from './manage_parts.tsx';
 import { Trouble, messageOf, useLoaded } from './parts.tsx';
 import { DraftSection, Revisions } from './revisions.tsx';
@@ -15,7 +17,7 @@ import { ScriptCosts } from './scripts.tsx';
 import { words as siteWords } from './words.ts';
 import { words } from './words_create.ts';
 
-export interface Managed {
+export interface Managed extends Decided {
     place_id: string;
     title: string;
     description: string;
@@ -27,7 +29,6 @@ export interface Managed {
     pictures: number[];
     own_thumbnail?: boolean; // it has one that was put on its page
     rights: string[];
-    waits_for_approval: boolean;
 }
 
 // What people read about it. What was typed stays when the server says no.
@@ -140,6 +141,8 @@ function NextStep({ place, revisions, hasDraft, changed }: {
                 {words.liveNow(ready)}</button>}
             {place.live === null && ready === undefined && hasDraft && <a class="button"
                 href={`/studio/${encodeURIComponent(place.place_id)}`}>{words.studio}</a>}
+            {place.live === null && ready === undefined && hasDraft && <>{' '}<a class="button quiet"
+                href={`/studio/${encodeURIComponent(place.place_id)}?tour`}>{words.studioTour}</a></>}
             {place.live !== null && <button type="button" class="button"
                 onClick={() => void act(() => send('PATCH', base, { visibility: isPupil ? 'unlisted' : 'listed' }))}>
                 {isPupil ? words.classNow : words.listNow}</button>}
@@ -186,7 +189,8 @@ export function ManagePage({ id }: { id: string }): JSX.Element {
         return <p role="status">{siteWords.loading}</p>;
     }
     if (!place.rights.includes('edit')) {
-        return <div class="empty"><h1>{place.title}</h1><p>{words.notYours}</p>
+        return <div class="empty"><h1>{place.title}</h1>
+            {decisionOf(place) === null ? <p>{words.notYours}</p> : <DecisionNote place={place} />}
             <p><a class="button" href={`/place/${encodeURIComponent(place.place_id)}`}>{words.seePage}</a></p>
         </div>;
     }
@@ -200,7 +204,7 @@ export function ManagePage({ id }: { id: string }): JSX.Element {
             <p class="ways">
                 <a class="button" href={`/place/${encodeURIComponent(place.place_id)}`}>{words.seePage}</a>
             </p>
-            {place.waits_for_approval && <p role="status">{words.waits}</p>}
+            <DecisionNote place={place} />
             {revisions.value !== null && <NextStep place={place} revisions={revisions.value.revisions}
                 hasDraft={hasDraft} changed={changed} />}
             <div class="two">

@@ -7,6 +7,7 @@ import { words as gameWords } from '../ui/words.ts';
 
 import { Failure, get, send } from './api.ts';
 import type { Session } from './api.ts';
+import { DecisionNote } from './decision.tsx';
 import { useLive, usePlayers } from './live.ts';
 import type { LivePlace } from './live.ts';
 import { renderMarkdown } from './markdown.ts';
@@ -38,6 +39,9 @@ interface Place {
     updated_at: string;
     visibility: 'private' | 'unlisted' | 'listed';
     rights: string[];
+    waits_for_approval: boolean;
+    removed: boolean;
+    moderation?: { state: string; reason: string } | null; // for those who work on it
 }
 
 interface World {
@@ -465,7 +469,8 @@ export function PlacePage({ id, channel, session }: {
                 <p class="soft">{creator === null ? siteWords.card.by(siteWords.name)
                     : <a href={`/search?creator=${encodeURIComponent(creator.username)}`}>
                         {siteWords.card.by(creator.shown_name)}</a>}{votes !== '' && ` · ${votes}`}</p>
-                <Ways place={place} channel={channel} session={session} />
+                {(place.removed || place.moderation !== undefined) && <DecisionNote place={place} />}
+                {!place.removed && <Ways place={place} channel={channel} session={session} />}
                 {place.tags.length > 0 && <nav class="tags" aria-label={siteWords.discover.tags}>
                     {place.tags.map((tag) =>
                         <a key={tag} href={`/search?tag=${encodeURIComponent(tag)}`}>{tag}</a>)}
@@ -477,7 +482,7 @@ export function PlacePage({ id, channel, session }: {
                     ? <p class="soft">{words.noAbout}</p> : renderMarkdown(place.description)}</div>
                 <Facts place={place} bytes={live?.bytes ?? null} />
             </section>
-            <Worlds place={place} />
+            {!place.removed && <Worlds place={place} />}
             <Versions key={id} first={revisions} mayRead={place.rights.includes('read')} base={base} />
             <p class="end"><button type="button" class="button quiet" onClick={() => setReports(true)}>
                 {words.report}</button> <span role="status">{said}</span></p>

@@ -62,6 +62,7 @@ const english = {
         label: 'Code',
         hint: 'It is on the card that your teacher gave you.',
         button: 'Sign in with the code',
+        wrong: 'This code is not valid, or not valid any more. Look at your card again, or ask your teacher for a new code.',
     },
     guest: {
         title: 'Play as a guest',

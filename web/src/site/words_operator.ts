@@ -61,7 +61,7 @@ const english = {
         stopTitle: 'Stop this world?',
         stopText: (name: string, players: number) => players === 0
             ? `${name} is saved and stops. It starts again when somebody joins.`
-            : `${name} is saved and stops. ${whole.format(players)} in it are told so and have to leave. It starts again when somebody joins.`,
+            : `${name} is saved and stops. ${players === 1 ? 'One player in it is told so and has' : `${whole.format(players)} players in it are told so and have`} to leave. It starts again when somebody joins.`,
         stopped: (name: string) => `${name} stops.`,
         kick: 'Kick',
         kickTitle: (name: string) => `Kick ${name}?`,
@@ -72,7 +72,8 @@ const english = {
         announceText: 'Text',
         announceHint: 'One line, at most 256 bytes. Everybody who plays reads it.',
         send: 'Announce',
-        announced: (worlds: number) => worlds === 1 ? 'Said in 1 world.' : `Said in ${whole.format(worlds)} worlds.`,
+        announced: (worlds: number, players: number) => `Said in ${worlds === 1 ? '1 world' : `${whole.format(worlds)} worlds`}, to ${
+            players === 1 ? '1 player' : `${whole.format(players)} players`}.`,
         drain: 'Drain',
         undrain: 'Start worlds again',
         drainTitle: 'Drain this server?',
@@ -149,6 +150,7 @@ const english = {
         actTitle: (act: string) => `${act}?`,
     },
     approvals: {
+        off: '“Approve places first” is off: places are listed without approval, also those that stand here. Under Settings it can be switched on.',
         none: 'Nothing waits.',
         noneHint: 'With the setting “Approve places first”, new and changed places wait here before everybody finds them.',
         owner: (who: string) => `by ${who}`, look: 'Look at it', approve: 'Approve', refuse: 'Refuse',
@@ -172,6 +174,12 @@ const english = {
         values: {
             open: 'everybody', invite: 'who has an invitation', free: 'free', phrases: 'phrases only', off: 'off', yes: 'yes', no: 'no',
         } as Record<string, string>, now: 'It holds at once, without a restart.',
+        approveTitle: 'Approve places first?',
+        approveText: (count: number, hasMore: boolean) => `${hasMore ? `${whole.format(count)} places or more` : count === 1 ? '1 place'
+            : `${whole.format(count)} places`} that nobody has approved yet will be hidden at once: off the front page and out of the `
+            + 'search, until an operator approves them under Approvals. Who has a link can play on.',
+        approveNow: 'Hide them until approved',
+        noPhrases: 'There are no phrases yet, so nobody could say anything. Write some into the box “Phrases” further down, and press “Save phrases”.',
         words: 'Words', wordsHint: 'Not said in chat and not used in names and titles. One per line; word* and *word* match inside words.',
         phrases: 'Phrases', phrasesHint: 'What may be said where only phrases are allowed. One per line, at most 64.',
         save: 'Save', saveWords: 'Save words', savePhrases: 'Save phrases', savedList: 'Saved.',

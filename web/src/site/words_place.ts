@@ -72,6 +72,31 @@ const english = {
     making: 'Making a world …',
     forkStopped: 'Cancelled. What is there of it is among your places.',
     notLive: 'It has no live version yet.',
+    // What an operator decided, for those who work on it; `short` is for a list.
+    decisionReason: 'Why:',
+    decisions: {
+        waits: {
+            title: 'It is not listed yet',
+            short: 'Waits for an operator',
+            text: 'An operator looks at it before it is listed. Until then who has its link can play it.',
+        },
+        refused: {
+            title: 'An operator did not let it be listed',
+            short: 'Not listed: an operator refused it',
+            text: 'Who has its link can play it. Change what is meant and publish it again: an operator then looks at it anew.',
+        },
+        unlisted: {
+            title: 'An operator has taken this place off the lists',
+            short: 'Taken off the lists by an operator',
+            text: 'Who has its link can still play it. Change what is meant, and ask whoever runs this server to list it again.',
+        },
+        removed: {
+            title: 'An operator has removed this place',
+            short: 'Removed by an operator',
+            text: 'Nobody can play it, and it cannot be changed. You still find its files on its page, to download. If you '
+                + 'think that this is wrong, or want to put it right, write to whoever runs this server: they can bring it back.',
+        },
+    },
 };
 
 export const words = english;

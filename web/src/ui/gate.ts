@@ -1,6 +1,6 @@
 // The screen before the world: who one is, where people play, and the progress of joining. It is
 // shown again when the connection is lost, with what is being done about it.
-import { type OpenWorld, hasWorld, openWorlds, otherWorlds, readSession, titleOf } from '../core/account.ts';
+import { type OpenWorld, aboutPlace, hasWorld, openWorlds, otherWorlds, readSession } from '../core/account.ts';
 import type { Status, Trouble } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
 import { coreLine, downloadLine, sceneLine, share } from './downloads.ts';
@@ -160,9 +160,12 @@ export class Gate {
         }
         this.hasAccounts = true;
         if (session.signed_in && titleOfPlace() === '' && (this.place !== '' || this.room !== '')) {
-            void titleOf(this.room, this.place).then((title) => {
+            void aboutPlace(this.room, this.place).then(({ title, isRemoved }) => {
                 if (title !== '') {
                     element('title', HTMLHeadingElement).textContent = title;
+                }
+                if (isRemoved && !this.form.hidden) {
+                    this.show({ type: 'status', phase: 'closed', text: words.gate.removed });
                 }
             });
         }
@@ -170,6 +173,8 @@ export class Gate {
             this.place = session.default_place ?? ''; // where others are, not a world of one's own
         }
         this.account.hidden = false;
+        const here = location.pathname + location.search;
+        this.account.href = session.signed_in && session.is_guest !== true ? '/account' : `/account?next=${encodeURIComponent(here)}`;
         this.signedIn = session.signed_in;
         this.who.hidden = session.signed_in;
         if (session.signed_in && document.activeElement === document.body) {

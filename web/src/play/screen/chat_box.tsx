@@ -79,17 +79,27 @@ function Writing({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.El
     );
 }
 
-// The first thing in it that can be pressed has the focus: one comes here by a key, too.
-function useFirstFocus(): RefObject<HTMLDivElement | null> {
+// The box itself has the focus, and no button in it: one comes here by a key, and whoever begins to write without looking presses
+// nothing by the first space.
+function useBoxFocus(): RefObject<HTMLDivElement | null> {
     const box = useRef<HTMLDivElement>(null);
-    useLayoutEffect(() => box.current?.querySelector('button')?.focus(), []);
+    useLayoutEffect(() => box.current?.focus(), []);
     return box;
 }
 
+// The game hears no key while the box is there.
+function keepKeys(event: KeyboardEvent, onClose: () => void): void {
+    if (event.key === 'Escape') {
+        onClose();
+    }
+    event.stopPropagation();
+}
+
 function Phrases({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.Element {
-    const box = useFirstFocus();
+    const box = useBoxFocus();
     return (
-        <div ref={box} class="chat-phrases" role="group" aria-label={words.chat.phrases}>
+        <div ref={box} class="chat-phrases" role="group" tabIndex={-1} aria-label={words.chat.phrases}
+            onKeyDown={(event) => keepKeys(event, onClose)}>
             {chat.rule.value.phrases.map((phrase) => (
                 <Button key={phrase} quiet onClick={() => {
                     chat.say(phrase);
@@ -103,9 +113,10 @@ function Phrases({ chat, onClose }: { chat: Chat; onClose: () => void }): JSX.El
 
 // Nobody writes here; why, and for a guest what to do about it.
 function Silence({ guest, onClose }: { guest: boolean; onClose: () => void }): JSX.Element {
-    const box = useFirstFocus();
+    const box = useBoxFocus();
     return (
-        <div ref={box} class="chat-guest">
+        <div ref={box} class="chat-guest" role="group" tabIndex={-1} aria-label={guest ? words.chat.guestOff : words.chat.off}
+            onKeyDown={(event) => keepKeys(event, onClose)}>
             {guest ? <GuestNote rule="off" /> : <p>{words.chat.off}</p>}
             <Button quiet onClick={onClose}>{words.menu.close}</Button>
         </div>

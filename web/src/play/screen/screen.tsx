@@ -13,6 +13,7 @@ import type { ShownTrees } from '../shown.ts';
 import type { BuildMode } from '../build_mode.ts';
 import type { Sounds } from '../sound.ts';
 import type { AccountRights } from '../account_rights.ts';
+import { Announcements } from './announcement.tsx';
 import { Board } from './board.tsx';
 import type { BuildBar } from './build.tsx';
 import { Captions } from './captions.tsx';
@@ -131,6 +132,7 @@ export class Screen {
                     </ol>
                 </div>
                 <Captions captions={parts.sounds.captions} />
+                <Announcements chat={parts.chat} />
                 <nav class="tools">
                     <Button quiet label={words.menu.open}
                         onClick={() => parts.actions.open('menu')}><Icon name="menu" /></Button>

@@ -186,6 +186,12 @@ export function ReportsSection({ query }: { query: URLSearchParams }): JSX.Eleme
 
 // --- approvals -------------------------------------------------------------------------------------
 
+// Without the rule the list is of places that everybody sees already.
+function ApprovalRule(): JSX.Element | null {
+    const settings = useLoaded<{ approve_listing: string }>('/admin/settings');
+    return settings.value?.approve_listing === 'no' ? <p class="soft">{words.approvals.off}</p> : null;
+}
+
 interface Waiting {
     package_id: string;
     title: string;
@@ -208,6 +214,7 @@ export function ApprovalsSection(): JSX.Element {
     };
     return (
         <>
+            <ApprovalRule />
             <Outcome said={acting.said} />
             {list.failure !== null && <Trouble failure={list.failure} again={list.again} />}
             {list.value !== null && waiting.length === 0 && <>

@@ -2,8 +2,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import { Dialog } from '../../ui/parts.tsx';
+
 import { Failure, get, send } from '../api.ts';
-import { Copied } from '../forms.tsx';
+import { Copied, LoopbackNote } from '../forms.tsx';
 import type { PlaceCard, PlaceList } from '../api.ts';
 import { Trouble, useLoaded } from '../parts.tsx';
 import { words } from '../words_operator.ts';
@@ -17,6 +19,11 @@ interface Settings {
     [name: string]: unknown;
 }
 
+interface Hidden {
+    count: number;
+    hasMore: boolean;
+}
+
 function SettingsForm(): JSX.Element {
     const loaded = useLoaded<Settings>('/admin/settings');
     const [settings, setSettings] = useState<Settings | null>(null);
@@ -25,10 +32,30 @@ function SettingsForm(): JSX.Element {
     if (loaded.failure !== null) {
         return <Trouble failure={loaded.failure} again={loaded.again} />;
     }
+    const [hides, setHides] = useState<Hidden | null>(null); // asked about: places that would be hidden
     const change = (name: string, value: string): void => void acting.run(async () => {
-        setSettings(await send<Settings>('PUT', '/admin/settings', { [name]: value }));
+        setSettings(await send<Settings>('PUT', '/admin/settings', { [name]: value }).catch((cause: unknown) => {
+            throw cause instanceof Failure && cause.code === 'no_phrases' ? new Error(words.rules.noPhrases) : cause;
+        }));
         return words.rules.saved(words.rules.names[name] ?? name, words.rules.values[value] ?? value);
     });
+    // Where it takes places off the lists, it asks first.
+    const choose = (name: string, value: string): void => {
+        setHides(null);
+        if (name !== 'approve_listing' || value !== 'yes') {
+            change(name, value);
+            return;
+        }
+        void acting.run(async () => {
+            const waiting = await get<{ approvals: object[]; next: string | null }>('/admin/approvals?limit=100');
+            if (waiting.approvals.length === 0) {
+                change(name, value);
+            } else {
+                setHides({ count: waiting.approvals.length, hasMore: waiting.next !== null });
+            }
+            return '';
+        });
+    };
     return (
         <section>
             <p class="soft">{words.rules.now}</p>
@@ -37,13 +64,23 @@ function SettingsForm(): JSX.Element {
                 <div key={name} class="form setting">
                     <label for={`setting-${name}`}>{words.rules.names[name] ?? name}</label>
                     <select id={`setting-${name}`} value={String(settings?.[name] ?? '')} aria-describedby={`help-${name}`}
-                        onChange={(event) => change(name, event.currentTarget.value)}>
+                        onChange={(event) => choose(name, event.currentTarget.value)}>
                         {values.map((value) => <option key={value} value={value}>
                             {words.rules.values[value] ?? value}</option>)}
                     </select>
                     <p id={`help-${name}`} class="soft">{help} <code>{name}</code></p>
                 </div>
             ))}
+            {hides !== null && <Dialog title={words.rules.approveTitle} onClose={() => setHides(null)}>
+                <p class="about">{words.rules.approveText(hides.count, hides.hasMore)}</p>
+                <div class="ways">
+                    <button type="button" class="button danger" onClick={() => {
+                        setHides(null);
+                        change('approve_listing', 'yes');
+                    }}>{words.rules.approveNow}</button>
+                    <button type="button" class="button quiet" onClick={() => setHides(null)}>{words.cancel}</button>
+                </div>
+            </Dialog>}
         </section>
     );
 }
@@ -133,6 +170,7 @@ export function InvitationsSection(): JSX.Element {
             </select>
             <button class="button" type="submit">{words.invitations.make}</button>
             <Outcome said={acting.said} />
+            {link !== '' && <LoopbackNote />}
             {link !== '' && <Copied label={words.invitations.link} text={link} rows={3} />}
         </form>
     );

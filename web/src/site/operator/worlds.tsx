@@ -42,6 +42,7 @@ interface SignIn {
     account: string;
     username: string;
     world_id: string | null;
+    is_playing: boolean; // in that world, now
 }
 
 // It outlives the page, so that coming back shows the same charts.
@@ -71,15 +72,21 @@ function nameOf(row: Row): string {
     return row.name !== undefined && row.name !== '' ? `${row.name} (${row.room_code ?? ''})` : row.room_code ?? '';
 }
 
+const PEOPLE_MS = 2000;
+
 function People({ world, acting }: { world: string; acting: Acting }): JSX.Element {
     const [people, setPeople] = useState<SignIn[] | null>(null);
     const [wrong, setWrong] = useState('');
     const load = (): void => {
         get<{ sessions: SignIn[] }>('/admin/sessions')
-            .then(({ sessions }) => setPeople(sessions.filter((each) => each.world_id === world)))
+            .then(({ sessions }) => setPeople(sessions.filter((each) => each.world_id === world && each.is_playing)))
             .catch((cause: unknown) => setWrong(reasonOf(cause)));
     };
-    useEffect(load, [world]);
+    useEffect(() => { // they come and go, and a world says who is in it once a second
+        load();
+        const timer = setInterval(load, PEOPLE_MS);
+        return () => clearInterval(timer);
+    }, [world]);
     if (wrong !== '') {
         return <p class="wrong" role="alert">{wrong}</p>;
     }
@@ -136,10 +143,11 @@ function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting })
 function Announce(): JSX.Element {
     const acting = useActing(); // said here: the list of worlds above it may be long
     const [text, setText] = useState('');
+    const players = useLive<Row>('operator')?.get('server')?.players ?? 0;
     const announce = async (event: Event): Promise<void> => {
         event.preventDefault();
         const isDone = await acting.run(async () => words.worlds.announced(
-            (await send<{ worlds: number }>('POST', '/admin/announce', { text })).worlds));
+            (await send<{ worlds: number }>('POST', '/admin/announce', { text })).worlds, players));
         if (isDone) {
             setText('');
         }
