@@ -1,5 +1,5 @@
 // Decimal digits by exact arithmetic on large integers. Both directions hold the number as a
-// fraction of two of them: reading divides bit by bit and rounds by the remainder; writing is the
+// fraction of two of them: reading divides and rounds by the remainder; writing is the
 // free-format algorithm of Steele and White, which produces digits until what is left lies within
 // half the distance to the neighbours.
 //
@@ -110,6 +110,22 @@ static void big_subtract(Big *a, const Big *b)
     }
 }
 
+// a must not be less than b × factor.
+static void big_subtract_multiple(Big *a, const Big *b, uint32_t factor)
+{
+    uint64_t carry = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        carry += i < b->count ? (uint64_t)b->words[i] * factor : 0;
+        const uint32_t taken = (uint32_t)carry;
+        carry = (carry >> 32) + (a->words[i] < taken);
+        a->words[i] -= taken;
+    }
+    ASSERT(carry == 0);
+    while (a->count > 0 && a->words[a->count - 1] == 0) {
+        a->count -= 1;
+    }
+}
+
 static int32_t big_bits(const Big *big)
 {
     ASSERT(big->count > 0);
@@ -134,21 +150,46 @@ static bool to_double_quickly(const Decimal *decimal, double *value)
     return true;
 }
 
+#define STEP_BITS 24
+
+// The next digit of above / below, which is less than 2^STEP_BITS; above becomes the rest. The
+// first word of below has its highest bit set, so the estimate by first words is at most two too
+// small.
+static uint32_t divide_step(Big *above, const Big *below)
+{
+    const uint32_t last = below->count - 1;
+    uint64_t first = 0;
+    for (uint32_t i = above->count; i > last; i--) {
+        first = first << 32 | above->words[i - 1];
+    }
+    uint32_t digit = (uint32_t)(first / ((uint64_t)below->words[last] + 1));
+    big_subtract_multiple(above, below, digit);
+    while (big_compare(above, below) >= 0) {
+        big_subtract(above, below);
+        digit += 1;
+    }
+    return digit;
+}
+
 // above / below = 1.f × 2^exponent, above and below brought to the same size: the quotient is in
 // [1, 2).
-static double divide_and_round(Big *above, const Big *below, int32_t exponent)
+static double divide_and_round(Big *above, Big *below, int32_t exponent)
 {
     // A subnormal has fewer bits, down to none.
     const int32_t bit_count = exponent >= -1022 ? 53 : 53 + exponent + 1022;
     if (bit_count < 0) {
         return 0;
     }
+    const uint32_t unused = (uint32_t)__builtin_clz(below->words[below->count - 1]);
+    big_shift_left(above, unused);
+    big_shift_left(below, unused);
     uint64_t quotient = 0;
-    for (int32_t i = 0; i < bit_count; i++) {
-        quotient <<= 1;
-        if (big_compare(above, below) >= 0) {
-            big_subtract(above, below);
-            quotient |= 1;
+    if (bit_count > 0) {
+        quotient = divide_step(above, below);
+        for (int32_t left = bit_count - 1; left > 0; left -= STEP_BITS) {
+            const uint32_t bits = left < STEP_BITS ? (uint32_t)left : STEP_BITS;
+            big_shift_left(above, bits);
+            quotient = quotient << bits | divide_step(above, below);
         }
         big_shift_left(above, 1);
     }
