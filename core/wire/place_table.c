@@ -243,8 +243,7 @@ static Text text_from_json(const JsonNode *node, uint32_t low, uint32_t high, Js
     return (Text){text, node->count};
 }
 
-// A text that people read as what something is called: by the rules of titles (control/name.h). One
-// that must be there neither begins nor ends with a space.
+// A text that people read as what something is called: by the rules of titles (control/name.h).
 static Text label_from_json(const JsonNode *node, uint32_t low, uint32_t high, JsonError *error)
 {
     const Text text = text_from_json(node, low, high, error);
@@ -254,10 +253,9 @@ static Text label_from_json(const JsonNode *node, uint32_t low, uint32_t high, J
     if (utf8_has_hidden(text.data, text.bytes)) {
         json_fail(error, STATUS_MALFORMED, node,
                   "must have no characters that show nothing or turn the direction of text");
-    } else if (low > 0 && (text.data[0] == ' ' || text.data[text.bytes - 1] == ' ')) {
-        json_fail(error, STATUS_MALFORMED, node, "must neither begin nor end with a space");
+        return PLACE_TEXT_NONE;
     }
-    return error->status == STATUS_OK ? text : PLACE_TEXT_NONE;
+    return text;
 }
 
 static uint32_t hex_digit(char c)

@@ -55,7 +55,7 @@ def test_s3_keeps_blobs(program, places, folder):
 
 def test_s3_of_a_server(program, places, folder):
     bucket = Bucket(folder)
-    up = Publisher(program, places, folder, "--blobs", bucket.address, variables=KEYS)
+    up = Publisher(program, places, folder, "--blobs", bucket.address, variables=KEYS, prepared=None)
     try:
         up.begin("ada")
         game = package("Bucket Place")

@@ -322,8 +322,6 @@ TEST(mistakes_in_place_json_are_named)
                   "$.name must have no characters that show nothing or turn the direction of text");
     check_refused("{\"format\": 1, \"name\": \"\\u3164\"}", SCENE,
                   "$.name must have no characters that show nothing");
-    check_refused("{\"format\": 1, \"name\": \"P \"}", SCENE,
-                  "$.name must neither begin nor end with a space");
     check_refused("{\"format\": 1, \"name\": \"P\", \"actions\": [\"a\\u202eb\"]}", SCENE,
                   "$.actions[0] must have no characters that show nothing");
     check_refused("{\"format\": 1, \"name\": \"P\", \"tickRate\": 50}", SCENE, "must be 30 or 60");
