@@ -326,7 +326,7 @@ uint64_t process_starved_ns(ProcessWaits *waits, pid_t pid, uint64_t now_ns)
     read_proc(pid, "stat", text, sizeof text);
     const char *name_end = strrchr(text, ')'); // then a space and the state
     const bool is_ready = name_end != NULL && strncmp(name_end, ") R", 3) == 0;
-    if (!is_same || !is_ready) {
+    if (!is_same || !is_ready || waits->ready_since_ns == 0) {
         waits->ready_since_ns = now_ns;
     }
     waits->ran_ns = ran;

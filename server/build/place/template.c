@@ -321,7 +321,7 @@ static void name_place(Writing *writing)
     const char *path = realpath(writing->folder, real) != NULL ? real : writing->folder;
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    bool plain = utf8_is_valid(name, strlen(name)) && name[0] != '\0';
+    bool plain = !utf8_has_hidden(name, strlen(name)) && name[0] != '\0';
     for (const char *at = name; *at != '\0'; at++) {
         plain = plain && (uint8_t)*at >= 0x20 && *at != '"' && *at != '\\' && *at != 0x7f;
     }
