@@ -9,8 +9,12 @@ import sys
 from pathlib import Path
 
 
+# The folder alone may be called like something that a program names.
+INSIDE = rb"/(?:bench|build|cmake|core|server|templates|tests|tools|web)/[ -~]*"
+
+
 def findings(program, folder):
-    for match in re.finditer(re.escape(folder) + rb"[ -~]*", Path(program).read_bytes()):
+    for match in re.finditer(re.escape(folder) + INSIDE, Path(program).read_bytes()):
         yield f"{program}: {match.group().decode()}"
 
 
