@@ -78,8 +78,8 @@ static void signal_completion(Store *store)
     (void)!write(store->event, &one, sizeof one);
 }
 
-// Gives the answers out. The lock is held.
-static void complete_batch(Store *store, JobList *batch)
+// Gives the answers out. The lock is held. True: somebody who polls has to be told.
+static bool complete_batch(Store *store, JobList *batch)
 {
     bool any = false;
     bool called = false;
@@ -100,12 +100,10 @@ static void complete_batch(Store *store, JobList *batch)
         list_add(&store->completed, job);
         any = true;
     }
-    if (any) {
-        signal_completion(store);
-    }
     if (called) {
         pthread_cond_broadcast(&store->called);
     }
+    return any;
 }
 
 static void note_batch(Store *store, double took_ms, bool wrote)
@@ -161,8 +159,11 @@ static void run_batch(Store *store, JobList *batch)
     const double took = clock_ms() - began;
     pthread_mutex_lock(&store->lock);
     note_batch(store, took, wrote);
-    complete_batch(store, batch);
+    const bool any = complete_batch(store, batch);
     pthread_mutex_unlock(&store->lock);
+    if (any) { // without the lock, which the one who wakes up takes first
+        signal_completion(store);
+    }
     if (wrote && store->writer != NULL) {
         checkpoint(store, store->writer);
     }
@@ -379,10 +380,15 @@ static Status job_submit(Store *store, Job *job, bool urgent)
         return STATUS_LIMIT;
     }
     store->bytes_waiting += job->cost;
+    // The writer waits for a first job, then for the time of the next commit, which only an urgent
+    // job shortens.
+    const bool is_awaited = store->waiting.first == NULL || (urgent && !store->urgent);
     list_add(&store->waiting, job);
     store->urgent = store->urgent || urgent;
-    pthread_cond_signal(&store->work);
     pthread_mutex_unlock(&store->lock);
+    if (is_awaited) { // without the lock, which the writer takes when it wakes up
+        pthread_cond_signal(&store->work);
+    }
     return STATUS_OK;
 }
 
