@@ -111,6 +111,7 @@ typedef struct KeptPlayers {
     uint64_t epoch;
     uint8_t *bytes; // NULL: nothing is kept
     size_t byte_count;
+    bool has_row; // false: it is known that there is none
 } KeptPlayers;
 #define STORE_KEPT_MAX  4096 // worlds
 #define STORE_KEPT_NEAR 8    // places at which one is looked for; then the first gives way

@@ -206,12 +206,14 @@ void players_forget(Store *store)
 }
 
 // The bytes are the store's from now on.
-static void keep_written(Applying *all, uint64_t epoch)
+static void keep_known(Applying *all, uint64_t epoch)
 {
     forget(all->kept);
     if (all->byte_count <= KEPT_BYTES_MAX && all->sql->error == SQL_NO_ERROR) {
-        *all->kept =
-            (KeptPlayers){.epoch = epoch, .bytes = all->bytes, .byte_count = all->byte_count};
+        *all->kept = (KeptPlayers){.epoch = epoch,
+                                   .bytes = all->bytes,
+                                   .byte_count = all->byte_count,
+                                   .has_row = all->has_row};
         memcpy(all->kept->world_id, all->world_id, strlen(all->world_id) + 1);
         all->bytes = NULL;
     }
@@ -245,7 +247,7 @@ static bool read_old(Applying *all, RowsFound *found)
 static bool load_old(Applying *all, uint64_t epoch, RowsFound *found)
 {
     if (is_kept(all->kept, all->world_id, epoch)) {
-        all->has_row = true;
+        all->has_row = all->kept->has_row;
         all->old_bytes = all->kept->bytes;
         all->old_byte_count = all->kept->byte_count;
         *all->kept = (KeptPlayers){0}; // until what follows is written
@@ -352,8 +354,9 @@ void players_apply(Store *store, Sql *sql, const Save *save, PlayerList *given)
         // Who left or is deleted may never have been in it.
         if (all.byte_count > 0 || all.old.count > 0) {
             put_players(&all);
-            keep_written(&all, save->epoch);
+            all.has_row = true;
         }
+        keep_known(&all, save->epoch);
     } else {
         sql_fail(sql, SQL_ERROR_DISK);
     }
