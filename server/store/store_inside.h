@@ -242,8 +242,9 @@ bool fence_is_holder(Sql *sql, const char *world_id, const StoreHost *host);
 bool fence_has_save(Sql *sql, const Writer *writer, uint64_t seq); // of another machine's host
 bool host_is_same(const StoreHost *a, const StoreHost *b);
 // Raises the heads of all worlds that save in this batch, on an engine that has one statement for
-// that. Those that it did not raise are decided one by one.
-void fence_all(Store *store, Sql *sql);
+// that. Those that it did not raise are decided one by one; if it is optimistic, that fails at the
+// COMMIT.
+void fence_all(Store *store, Sql *sql, bool is_optimistic);
 // It is not known whether that save was stored, and it will come again.
 void fence_unknown(Store *store, const char *world_id, uint64_t epoch, uint64_t seq);
 // The disk refused that save.

@@ -39,17 +39,18 @@ typedef struct StateError {
 
 static const StateError state_errors[] = {
     {"53100", SQL_ERROR_FULL, false},
-    {"25006", SQL_ERROR_READ_ONLY, true}, // it became a standby
-    {"XX001", SQL_ERROR_DAMAGED, false},  // damaged data
-    {"XX002", SQL_ERROR_DAMAGED, false},  // a damaged index
-    {"08", SQL_ERROR_DISK, true},         // the connection
-    {"57", SQL_ERROR_DISK, true},         // the server stops, or cancelled the statement
-    {"25P03", SQL_ERROR_DISK, true},      // the transaction was idle for too long
-    {"25", SQL_ERROR_DISK, false},        // the state of the transaction
-    {"53", SQL_ERROR_DISK, false},        // memory, connections
-    {"58", SQL_ERROR_DISK, false},        // the system under it
-    {"40", SQL_ERROR_DISK, false},        // a deadlock
-    {"55", SQL_ERROR_DISK, false},        // a lock that was not given
+    {"22012", SQL_ERROR_NOT_RAISED, false}, // a division by zero, which only those statements have
+    {"25006", SQL_ERROR_READ_ONLY, true},   // it became a standby
+    {"XX001", SQL_ERROR_DAMAGED, false},    // damaged data
+    {"XX002", SQL_ERROR_DAMAGED, false},    // a damaged index
+    {"08", SQL_ERROR_DISK, true},           // the connection
+    {"57", SQL_ERROR_DISK, true},           // the server stops, or cancelled the statement
+    {"25P03", SQL_ERROR_DISK, true},        // the transaction was idle for too long
+    {"25", SQL_ERROR_DISK, false},          // the state of the transaction
+    {"53", SQL_ERROR_DISK, false},          // memory, connections
+    {"58", SQL_ERROR_DISK, false},          // the system under it
+    {"40", SQL_ERROR_DISK, false},          // a deadlock
+    {"55", SQL_ERROR_DISK, false},          // a lock that was not given
     {"XX", SQL_ERROR_DISK, false},
 };
 

@@ -87,15 +87,20 @@ struct Pg {
     PgStatement *fresh; // prepared in this flight
     uint32_t fresh_count;
     // The transaction.
-    bool is_open;     // BEGIN is queued or sent
-    bool is_sent;     // there was a flight since the mark was queued
-    bool has_written; // the mark is in it
-    bool is_undoable; // and came after the savepoint
+    bool is_open;       // BEGIN is queued or sent
+    bool is_sent;       // there was a flight since the mark was queued
+    bool has_written;   // the mark is in it
+    bool is_undoable;   // and came after the savepoint
+    bool is_optimistic; // its fence and its mark have no answer before the COMMIT
     bool is_locked, has_changed;
     uint64_t changes, flights, connects;
     uint8_t writer_id[16];
+    uint64_t last_number; // that was given to anything; none is given twice
     uint64_t mark_number; // of the last transaction that wrote
-    PgStatement *roll_back, *mark, *read_mark, *raise, *lock, *lock_places, *lock_worlds;
+    uint64_t stored_number;
+    bool is_stored_known; // what the row of this writer says
+    PgStatement *begin, *commit, *roll_back, *mark, *mark_next, *read_mark;
+    PgStatement *raise, *raise_all, *lock, *lock_places, *lock_worlds;
     // Rows that wait (postgres_rows.c).
     PgTable tables[PG_TABLES_MAX];
     uint32_t table_count, rows_waiting;
@@ -109,6 +114,10 @@ Oid pg_oid(char type); // b, i, f; B, I, F: arrays of them
 void pg_set_integer(PgStatement *statement, uint32_t at, int64_t value);
 void pg_set_bytes(PgStatement *statement, uint32_t at, const void *data, size_t bytes);
 SqlError pg_settle(Pg *pg); // a flight, if anything is queued
+// Whether the transaction can be optimistic: the last mark is known, and there is none in it yet.
+bool pg_may_be_optimistic(const Pg *pg);
+// From now on it is: queues a mark that fails unless it replaces the last one.
+SqlError pg_be_optimistic(Pg *pg);
 
 // --- postgres_connection.c ----------------------------------------------------------------------
 #define PG_READ_MS 20000 // of a connection that only reads, or makes the tables
@@ -132,6 +141,7 @@ bool rows_are_waiting(const Pg *pg);
 SqlError rows_flush(Pg *pg); // queues what waits
 void rows_drop(Pg *pg);
 void rows_free(Pg *pg);
-SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count);
+SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count,
+                          bool is_optimistic);
 SqlError rows_lock_places(Sql *sql, const char *const *world_ids, uint32_t count);
 SqlError rows_lock_worlds(Sql *sql, const char *const *world_ids, uint32_t count);

@@ -441,7 +441,6 @@ void rows_free(Pg *pg)
 
 // --- the fence of many worlds -------------------------------------------------------------------
 
-// One row as the answer: for each world that was raised its number, eight bytes.
 #define RAISE_TEXT                                                                            \
     "WITH raised AS (UPDATE world_head h SET seq = u.seq, checksum = u.checksum FROM "        \
     "unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], "            \
@@ -449,8 +448,12 @@ void rows_free(Pg *pg)
     "AS u(world_id, epoch, old_seq, old_checksum, seq, checksum, number) "                    \
     "WHERE h.world_id = u.world_id AND h.epoch = u.epoch AND h.seq = u.old_seq "              \
     "AND h.checksum = u.old_checksum AND EXISTS (SELECT 1 FROM hosts o WHERE o.host_id = $7 " \
-    "AND o.boot = $8 AND o.expires_unix_ms > $9) RETURNING u.number) "                        \
-    "SELECT string_agg(int8send(number), ''::bytea) FROM raised"
+    "AND o.boot = $8 AND o.expires_unix_ms > $9) RETURNING u.number) "
+
+// One row as the answer: for each world that was raised its number, eight bytes.
+#define RAISE_EACH_TEXT RAISE_TEXT "SELECT string_agg(int8send(number), ''::bytea) FROM raised"
+// A division by zero, which undoes the transaction, if one of them was not raised.
+#define RAISE_ALL_TEXT RAISE_TEXT "SELECT 1 / (count(*) = $10)::integer FROM raised"
 
 static bool fill_raises(PgArrays *arrays, const SqlHeadRaise *raises, uint32_t count)
 {
@@ -486,20 +489,29 @@ static void note_raised(Sql *sql, PgStatement *statement, SqlHeadRaise *raises, 
     }
 }
 
-SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count)
+static bool bind_raises(PgStatement *statement, PgArrays *heads, const SqlHolder *holder,
+                        const SqlHeadRaise *raises, uint32_t count)
 {
-    Pg *pg = sql->connection;
-    if (pg->raise == NULL) {
-        pg->raise = pg_statement(pg, RAISE_TEXT, "BIIIIIbbi");
+    if (statement == NULL || !fill_raises(heads, raises, count)) {
+        return false;
     }
-    if (pg->raise == NULL || !fill_raises(&pg->heads, raises, count)) {
-        return SQL_ERROR_DISK;
-    }
-    PgStatement *statement = pg->raise;
-    bind_arrays(statement, &pg->heads, 6);
+    bind_arrays(statement, heads, 6);
     pg_set_bytes(statement, 6, holder->host_id, strlen(holder->host_id));
     pg_set_bytes(statement, 7, holder->boot, holder->boot_bytes);
     pg_set_integer(statement, 8, (int64_t)holder->now);
+    return true;
+}
+
+static SqlError raise_each(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count)
+{
+    Pg *pg = sql->connection;
+    if (pg->raise == NULL) {
+        pg->raise = pg_statement(pg, RAISE_EACH_TEXT, "BIIIIIbbi");
+    }
+    PgStatement *statement = pg->raise;
+    if (!bind_raises(statement, &pg->heads, holder, raises, count)) {
+        return SQL_ERROR_DISK;
+    }
     bool is_row = false;
     const SqlError error = sql->driver->step(sql, statement, &is_row);
     if (error == SQL_NO_ERROR && is_row) {
@@ -507,6 +519,33 @@ SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raise
     }
     sql->driver->reset(statement);
     return error;
+}
+
+static SqlError raise_all(Pg *pg, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count)
+{
+    if (pg->raise_all == NULL) {
+        pg->raise_all = pg_statement(pg, RAISE_ALL_TEXT, "BIIIIIbbii");
+    }
+    SqlError error = bind_raises(pg->raise_all, &pg->heads, holder, raises, count)
+                         ? pg_be_optimistic(pg)
+                         : SQL_ERROR_DISK;
+    if (error == SQL_NO_ERROR) {
+        pg_set_integer(pg->raise_all, 9, count);
+        error = pg_queue(pg, pg->raise_all);
+    }
+    for (uint32_t i = 0; i < count && error == SQL_NO_ERROR; i++) {
+        raises[i].is_raised = true;
+        pg->changes += 1;
+    }
+    return error;
+}
+
+SqlError rows_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count,
+                          bool is_optimistic)
+{
+    Pg *pg = sql->connection;
+    return is_optimistic && pg_may_be_optimistic(pg) ? raise_all(pg, holder, raises, count)
+                                                     : raise_each(sql, holder, raises, count);
 }
 
 // --- locks --------------------------------------------------------------------------------------

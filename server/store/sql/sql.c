@@ -145,6 +145,8 @@ Status sql_status(const Sql *sql)
     case SQL_ERROR_DISK:
     case SQL_ERROR_UNKNOWN:
         return STATUS_BLOCKED;
+    case SQL_ERROR_NOT_RAISED:
+        return STATUS_MISMATCH;
     case SQL_ERROR_MISFIT:
         break;
     }
@@ -259,10 +261,11 @@ bool sql_raises_heads(const Sql *sql)
     return sql->driver->raise_heads != NULL;
 }
 
-void sql_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count)
+void sql_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count,
+                     bool is_optimistic)
 {
     if (sql->error == SQL_NO_ERROR) {
-        sql_fail(sql, sql->driver->raise_heads(sql, holder, raises, count));
+        sql_fail(sql, sql->driver->raise_heads(sql, holder, raises, count, is_optimistic));
     }
 }
 

@@ -36,12 +36,13 @@ typedef enum SqlTable {
 
 typedef enum SqlError {
     SQL_NO_ERROR,
-    SQL_ERROR_FULL,      // the disk is full
-    SQL_ERROR_READ_ONLY, // it is read-only
-    SQL_ERROR_DISK,      // it fails, or the engine is busy or out of memory
-    SQL_ERROR_UNKNOWN,   // the answer to a COMMIT was lost: see sql_resolve
-    SQL_ERROR_DAMAGED,   // what is stored is not what was written
-    SQL_ERROR_MISFIT     // a statement does not fit the tables
+    SQL_ERROR_FULL,       // the disk is full
+    SQL_ERROR_READ_ONLY,  // it is read-only
+    SQL_ERROR_DISK,       // it fails, or the engine is busy or out of memory
+    SQL_ERROR_UNKNOWN,    // the answer to a COMMIT was lost: see sql_resolve
+    SQL_ERROR_NOT_RAISED, // an optimistic sql_raise_heads missed: the transaction is undone
+    SQL_ERROR_DAMAGED,    // what is stored is not what was written
+    SQL_ERROR_MISFIT      // a statement does not fit the tables
 } SqlError;
 
 #define SQL_TYPES_BYTES 32
@@ -143,7 +144,10 @@ typedef struct SqlHeadRaise {
     bool is_raised;
 } SqlHeadRaise;
 bool sql_raises_heads(const Sql *sql); // false: the engine has no such statement
-void sql_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count);
+// Optimistic: all of them count as raised before the server has answered, and if one was not, the
+// transaction fails with SQL_ERROR_NOT_RAISED. Such a transaction can be one round trip.
+void sql_raise_heads(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count,
+                     bool is_optimistic);
 // Writes the log back into the file and empties it; nobody reads meanwhile.
 MUST_USE bool sql_empty_log(Sql *sql);
 

@@ -46,8 +46,8 @@ struct SqlDriver {
     SqlError (*lock_all)(Sql *sql);
     SqlError (*lock_places)(Sql *sql, const char *const *world_ids, uint32_t count);
     SqlError (*lock_worlds)(Sql *sql, const char *const *world_ids, uint32_t count);
-    SqlError (*raise_heads)(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises,
-                            uint32_t count);
+    SqlError (*raise_heads)(Sql *sql, const SqlHolder *holder, SqlHeadRaise *raises, uint32_t count,
+                            bool is_optimistic);
 };
 extern const SqlDriver sql_driver_sqlite, sql_driver_postgres;
 

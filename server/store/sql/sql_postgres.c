@@ -1,17 +1,21 @@
 // PostgreSQL as an engine: see sql_driver.h. The connection is in libpq's pipeline mode all the
 // time. A statement whose result is not needed yet is only queued; the next one whose result is
-// needed, or the COMMIT, sends everything and waits once: a flight. So a group commit is two
-// flights, one that fences the worlds and one that writes their rows and commits.
+// needed, or the COMMIT, sends everything and waits once: a flight. A group commit of nothing but
+// saves is one flight: it is optimistic, which means that its fence undoes everything unless it
+// hits all worlds, and then the batch is run again. Any other commit is two flights or more: one
+// that fences the worlds, and one that writes their rows and commits.
 //
 // Rows of worlds are not even queued one by one (postgres_rows.c): until the next flight they are
 // collected by table, and one statement with arrays writes all rows of a table.
 //
 // Outages. A connection that fails is given up, and its transaction with it; the next transaction
 // connects again, by turns to each host of the URL. The one thing that can be unknown is whether a
-// COMMIT arrived whose answer did not. Every transaction that writes also raises a number in a row
-// of this writer alone (writer_marks), before its COMMIT is sent. After a lost answer a new
-// connection locks that row: that waits for a backend that still works on the old transaction, and
-// the number then says whether it was stored.
+// COMMIT arrived whose answer did not. Every transaction that writes also puts a number of its own
+// into a row of this writer alone (writer_marks). After a lost answer a new connection locks that
+// row: that waits for a backend that still works on the old transaction, and the number then says
+// whether it was stored. An optimistic transaction may not even have arrived yet, and arrive later.
+// So if it is not stored, the new connection puts yet another number there, and the mark of an
+// optimistic transaction undoes it unless it replaces the number that it was told.
 #define _GNU_SOURCE
 #include "server/store/sql/postgres_hosts.h"
 #include "server/store/sql/postgres_inside.h"
@@ -161,6 +165,14 @@ static SqlError bind_null(void *of, int at)
 
 // --- transactions -------------------------------------------------------------------------------
 
+#define MARK_TEXT                                                                                \
+    "UPDATE writer_marks SET number = $2, unix_ms = (extract(epoch FROM now()) * 1000)::bigint " \
+    "WHERE writer_id = $1"
+// A division by zero, which undoes the transaction, if there is another number than $3.
+#define MARK_NEXT_TEXT           \
+    "WITH marked AS (" MARK_TEXT \
+    " AND number = $3 RETURNING number) SELECT 1 / count(*) FROM marked"
+
 static SqlError begin(Pg *pg, PgStatement *statement)
 {
     SqlError error = pg_connect(pg);
@@ -169,8 +181,30 @@ static SqlError begin(Pg *pg, PgStatement *statement)
         error = pg_queue(pg, statement);
     }
     pg->is_open = error == SQL_NO_ERROR;
-    pg->is_sent = pg->has_written = pg->is_undoable = pg->is_locked = false;
+    pg->is_sent = pg->has_written = pg->is_undoable = pg->is_locked = pg->is_optimistic = false;
     return error;
+}
+
+static SqlError queue_mark(Pg *pg, PgStatement *statement, uint64_t number)
+{
+    pg_set_bytes(statement, 0, pg->writer_id, sizeof pg->writer_id);
+    pg_set_integer(statement, 1, (int64_t)number);
+    return pg_queue(pg, statement);
+}
+
+// A number is never used twice: a transaction before this one may be stored without our knowing
+// it, and its number would be taken for this one's.
+static uint64_t next_number(Pg *pg)
+{
+    pg->last_number += 1;
+    return pg->last_number;
+}
+
+static void begin_writing(Pg *pg)
+{
+    pg->has_written = pg->is_undoable = true;
+    pg->is_sent = false; // the mark has no answer yet
+    pg->mark_number = next_number(pg);
 }
 
 // Before the first statement that writes: see the top.
@@ -179,21 +213,30 @@ static SqlError put_mark(Pg *pg)
     if (pg->has_written || !pg->is_writer || !pg->is_open) {
         return SQL_NO_ERROR;
     }
-    pg->has_written = pg->is_undoable = true;
-    pg->is_sent = false; // the mark has no answer yet
-    // A number is never used twice: a transaction before this one may be stored without our knowing
-    // it, and its number would be taken for this one's.
-    pg->mark_number += 1;
-    pg_set_bytes(pg->mark, 0, pg->writer_id, sizeof pg->writer_id);
-    pg_set_integer(pg->mark, 1, (int64_t)pg->mark_number);
-    return pg_queue(pg, pg->mark);
+    begin_writing(pg);
+    return queue_mark(pg, pg->mark, pg->mark_number);
 }
 
-// The row of the writer is locked before the COMMIT goes: what was sent so far has an answer.
+bool pg_may_be_optimistic(const Pg *pg)
+{
+    return pg->is_open && pg->is_writer && pg->is_stored_known && !pg->has_written;
+}
+
+SqlError pg_be_optimistic(Pg *pg)
+{
+    ASSERT(pg_may_be_optimistic(pg));
+    begin_writing(pg);
+    pg->is_optimistic = true;
+    pg_set_integer(pg->mark_next, 2, (int64_t)pg->stored_number);
+    return queue_mark(pg, pg->mark_next, pg->mark_number);
+}
+
+// The row of the writer is locked before the COMMIT goes: what was sent so far has an answer. An
+// optimistic transaction needs none.
 static SqlError commit(Pg *pg, PgStatement *statement)
 {
     SqlError error = rows_are_waiting(pg) ? put_mark(pg) : SQL_NO_ERROR;
-    if (error == SQL_NO_ERROR && pg->has_written && !pg->is_sent) {
+    if (error == SQL_NO_ERROR && pg->has_written && !pg->is_sent && !pg->is_optimistic) {
         error = pg_fly(pg, wait_ms(pg));
     }
     if (error == SQL_NO_ERROR) {
@@ -205,9 +248,13 @@ static SqlError commit(Pg *pg, PgStatement *statement)
     if (error != SQL_NO_ERROR) {
         return error;
     }
-    error = pg_fly(pg, COMMIT_MS);
+    error = pg_fly(pg, pg->is_optimistic && !pg->is_sent ? wait_ms(pg) : COMMIT_MS);
     if (error == SQL_NO_ERROR) {
         pg->is_open = false;
+        if (pg->has_written) {
+            pg->stored_number = pg->mark_number;
+            pg->is_stored_known = true;
+        }
     } else if (pg->is_broken && pg->has_written && pg->is_writer) {
         return SQL_ERROR_UNKNOWN;
     } else if (pg->is_broken && !pg->has_written) {
@@ -474,14 +521,15 @@ static SqlError open_url(Sql *sql, const char *url)
         return SQL_ERROR_DISK;
     }
     pg->url = strdup(url);
+    pg->begin = pg_statement(pg, sql_dialect_postgresql.begin, "");
+    pg->commit = pg_statement(pg, "COMMIT", "");
     pg->roll_back = pg_statement(pg, "ROLLBACK", "");
-    pg->mark = pg_statement(pg,
-                            "UPDATE writer_marks SET number = $2, unix_ms = "
-                            "(extract(epoch FROM now()) * 1000)::bigint WHERE writer_id = $1",
-                            "bi");
+    pg->mark = pg_statement(pg, MARK_TEXT, "bi");
+    pg->mark_next = pg_statement(pg, MARK_NEXT_TEXT, "bii");
     pg->read_mark =
         pg_statement(pg, "SELECT number FROM writer_marks WHERE writer_id = $1 FOR UPDATE", "b");
-    if (pg->url == NULL || pg->roll_back == NULL || pg->mark == NULL || pg->read_mark == NULL) {
+    if (pg->url == NULL || pg->begin == NULL || pg->commit == NULL || pg->roll_back == NULL ||
+        pg->mark == NULL || pg->mark_next == NULL || pg->read_mark == NULL) {
         pg_note(pg, "out of memory");
         return SQL_ERROR_DISK;
     }
@@ -498,13 +546,12 @@ static void close_url(Sql *sql, bool keep_log)
         PQfinish(pg->conn);
         pg->conn = NULL;
         rows_free(pg);
-        pg_statement_free(pg->roll_back);
-        pg_statement_free(pg->mark);
-        pg_statement_free(pg->read_mark);
-        pg_statement_free(pg->raise);
-        pg_statement_free(pg->lock);
-        pg_statement_free(pg->lock_places);
-        pg_statement_free(pg->lock_worlds);
+        PgStatement *own[] = {pg->begin,     pg->commit,      pg->roll_back,  pg->mark,
+                              pg->mark_next, pg->read_mark,   pg->raise,      pg->raise_all,
+                              pg->lock,      pg->lock_places, pg->lock_worlds};
+        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+            pg_statement_free(own[i]);
+        }
         free(pg->queue);
         free(pg->url);
         free(pg);
@@ -552,23 +599,55 @@ SqlError sql_postgres_writer(Sql *sql, const uint8_t writer_id[16])
     return error;
 }
 
+// Puts a number there that the transaction which is still on its way does not expect.
+static SqlError refuse_late_commit(Pg *pg)
+{
+    const uint64_t number = next_number(pg);
+    SqlError error = queue_mark(pg, pg->mark, number);
+    error = error == SQL_NO_ERROR ? pg_queue(pg, pg->commit) : error;
+    error = error == SQL_NO_ERROR ? pg_fly(pg, COMMIT_MS) : error;
+    if (error == SQL_NO_ERROR) {
+        pg->is_open = false;
+        pg->stored_number = number;
+        pg->is_stored_known = true;
+    }
+    return error;
+}
+
+// In a transaction, which holds the lock of the row until the number in it is decided.
+static SqlOutcome read_outcome(Pg *pg)
+{
+    PgStatement *ask = pg->read_mark;
+    SqlError error = pg_queue(pg, pg->begin);
+    pg->is_open = error == SQL_NO_ERROR;
+    pg_set_bytes(ask, 0, pg->writer_id, sizeof pg->writer_id);
+    error = error == SQL_NO_ERROR ? run_once(pg, ask) : error;
+    ask->row = 0;
+    if (error != SQL_NO_ERROR || PQntuples(ask->result) != 1) {
+        return SQL_OUTCOME_UNKNOWN; // a backend still has the row, or nothing can be asked
+    }
+    if ((uint64_t)column_integer(ask, 0) == pg->mark_number) {
+        pg->stored_number = pg->mark_number;
+        pg->is_stored_known = true;
+        return SQL_OUTCOME_STORED;
+    }
+    return refuse_late_commit(pg) == SQL_NO_ERROR ? SQL_OUTCOME_NOT_STORED : SQL_OUTCOME_UNKNOWN;
+}
+
 static SqlOutcome resolve(Sql *sql)
 {
     Pg *pg = sql->connection;
-    pg->is_open = false;
+    pg->is_open = pg->is_stored_known = false;
     if (pg_connect(pg) != SQL_NO_ERROR) {
         return SQL_OUTCOME_UNKNOWN;
     }
     reset(pg->read_mark);
-    pg_set_bytes(pg->read_mark, 0, pg->writer_id, sizeof pg->writer_id);
-    bool is_row = false;
-    const SqlError error = step(sql, pg->read_mark, &is_row);
-    if (error != SQL_NO_ERROR || !is_row) {
-        return SQL_OUTCOME_UNKNOWN; // a backend still has the row, or nothing can be asked
-    }
-    const bool is_stored = (uint64_t)column_integer(pg->read_mark, 0) == pg->mark_number;
+    const SqlOutcome outcome = read_outcome(pg);
     reset(pg->read_mark);
-    return is_stored ? SQL_OUTCOME_STORED : SQL_OUTCOME_NOT_STORED;
+    if (pg->is_open) {
+        (void)exec(sql, "ROLLBACK");
+    }
+    return outcome;
 }
 
 static SqlError lock_all(Sql *sql)

@@ -641,7 +641,7 @@ static uint32_t list_raises(Store *store)
     return count;
 }
 
-void fence_all(Store *store, Sql *sql)
+void fence_all(Store *store, Sql *sql, bool is_optimistic)
 {
     if (!sql_raises_heads(sql)) {
         return;
@@ -659,7 +659,8 @@ void fence_all(Store *store, Sql *sql)
                               .boot = store->host.boot,
                               .boot_bytes = sizeof store->host.boot,
                               .now = store->now};
-    sql_raise_heads(sql, &holder, store->raises, count);
+    sql_raise_heads(sql, &holder, store->raises, count,
+                    is_optimistic && count == store->fence_count);
     if (sql->error != SQL_NO_ERROR) {
         return;
     }

@@ -21,6 +21,8 @@ static void add_postgres(PgSimCounts *sum, const PgSimCounts *counts)
     sum->lock_timeouts += counts->lock_timeouts;
     sum->deadlocks += counts->deadlocks;
     sum->idle_ended += counts->idle_ended;
+    sum->late_marks += counts->late_marks;
+    sum->missed_fences += counts->missed_fences;
     sum->failovers += counts->failovers;
     sum->freezes += counts->freezes;
 }
@@ -30,13 +32,13 @@ static void print_postgres(const PgSimCounts *sum)
     printf(
         "PostgreSQL: %llu flights, %llu commits, %llu answers lost, %llu late flights, %llu waits "
         "for a lock, %llu of them in vain, %llu deadlocks, %llu idle transactions ended, %llu "
-        "failovers, %llu "
-        "times frozen\n",
+        "failovers, %llu times frozen; undone: %llu late commits, %llu whose fence missed\n",
         (unsigned long long)sum->flights, (unsigned long long)sum->commits,
         (unsigned long long)sum->unknown, (unsigned long long)sum->late,
         (unsigned long long)sum->lock_waits, (unsigned long long)sum->lock_timeouts,
         (unsigned long long)sum->deadlocks, (unsigned long long)sum->idle_ended,
-        (unsigned long long)sum->failovers, (unsigned long long)sum->freezes);
+        (unsigned long long)sum->failovers, (unsigned long long)sum->freezes,
+        (unsigned long long)sum->late_marks, (unsigned long long)sum->missed_fences);
 }
 
 static bool run(uint64_t seed, bool verbose, HostsResult *sum)

@@ -45,7 +45,9 @@ struct ServerText {
     TextKind kind;
     int64_t number;
     bool has_arrays;
-    sqlite3_stmt *select, *statement; // select: what an UPDATE … FROM … RETURNING gives
+    sqlite3_stmt *select, *statement; // select: what is asked of rows that an UPDATE returns
+    char wanted[64];                  // that
+    bool divides;                     // no number is a division by zero
     uint32_t count;
     unsigned types[SERVER_PARAMETERS_MAX];
 };
@@ -296,8 +298,37 @@ static int64_t catalogue_number(const char *text)
     return count > 0 ? count : 1; // every table is there, with all its columns
 }
 
-#define RAISED_BEGIN "WITH raised AS ("
-#define RAISED_END   ") SELECT string_agg(int8send(number), '') FROM raised"
+// SQLite has no WITH name AS (UPDATE … RETURNING …) SELECT wanted FROM name: the UPDATE is left.
+static void split_update(ServerText *out, char *text)
+{
+    char *update = strstr(text, " AS (UPDATE "), *select = NULL;
+    for (char *at = text; (at = strstr(at, ") SELECT ")) != NULL; at += 1) {
+        select = at;
+    }
+    if (strncmp(text, "WITH ", 5) != 0 || update == NULL || select == NULL) {
+        return;
+    }
+    const char *wanted = select + strlen(") SELECT ");
+    const char *end = strstr(wanted, " FROM ");
+    ASSERT(end != NULL && (size_t)(end - wanted) < sizeof out->wanted);
+    snprintf(out->wanted, sizeof out->wanted, "%.*s", (int)(end - wanted), wanted);
+    update += strlen(" AS (");
+    *select = '\0';
+    *strstr(update, " RETURNING ") = '\0';
+    memmove(text, update, strlen(update) + 1);
+}
+
+// What is asked of the rows, before they are changed.
+static void prepare_select(ServerText *out, const char *text)
+{
+    char select[4096], target[64];
+    const char *from = strstr(text, " FROM "), *where = strstr(text, " WHERE ");
+    ASSERT(sscanf(text, "UPDATE %63[^=]", target) == 1 && strstr(target, " SET") != NULL);
+    *strstr(target, " SET") = '\0';
+    snprintf(select, sizeof select, "SELECT %s FROM %s%s%s", out->wanted, target,
+             from != NULL ? ", " : "", from != NULL ? from + strlen(" FROM ") : where);
+    out->select = prepare(select);
+}
 
 // "unnest($1::bytea[], …)", and what it is called: a table with columns c1, c2, … and number.
 static void translate_arrays(ServerText *out, char *text, size_t bytes)
@@ -350,21 +381,6 @@ static void translate_arrays(ServerText *out, char *text, size_t bytes)
     if (strncmp(text, "INSERT", 6) == 0) { // else SQLite takes ON for a join
         ASSERT(replace(text, bytes, " ON CONFLICT", " WHERE true ON CONFLICT"));
     }
-    char *returning = strstr(text, " RETURNING ");
-    if (returning != NULL) {
-        char select[4096], wanted[64];
-        snprintf(wanted, sizeof wanted, "string_agg(int8send(%s), '')",
-                 returning + strlen(" RETURNING "));
-        *returning = '\0';
-        const char *from = strstr(text, " FROM ");
-        char target[64];
-        ASSERT(sscanf(text, "UPDATE %63[^=]", target) == 1 && strstr(target, " SET") != NULL);
-        *strstr(target, " SET") = '\0';
-        snprintf(select, sizeof select, "SELECT %s FROM %s, %s", wanted, target,
-                 from + strlen(" FROM "));
-        out->select = prepare(select);
-        ASSERT(replace(text, bytes, " h SET", " AS h SET"));
-    }
 }
 
 const ServerText *server_text(const char *text, int parameter_count, const unsigned *types)
@@ -394,12 +410,16 @@ const ServerText *server_text(const char *text, int parameter_count, const unsig
                       "(extract(epoch FROM now() - interval '30 days') * 1000)::bigint", "0");
         while (replace(own, sizeof own, "''::bytea", "''")) {
         }
-        if (replace(own, sizeof own, RAISED_END, "")) { // SQLite has no WITH … AS (UPDATE …)
-            ASSERT(replace(own, sizeof own, RAISED_BEGIN, ""));
-        }
+        (void)replace(own, sizeof own, ")::integer", ")");
+        made->divides = strstr(own, "SELECT 1 / ") != NULL;
+        split_update(made, own);
         made->has_arrays = strstr(own, "unnest(") != NULL;
         if (made->has_arrays) {
             translate_arrays(made, own, sizeof own);
+        }
+        if (made->wanted[0] != '\0') {
+            prepare_select(made, own);
+            (void)replace(own, sizeof own, " h SET", " AS h SET");
         }
         made->statement = prepare(own);
     }
@@ -602,6 +622,13 @@ static ServerResult *run_plain(Backend *backend, const ServerStatement *from)
     }
     if (!server.has_conflict && text->select != NULL) {
         run_sqlite(backend, text->select, text, from, result);
+        if (text->divides && result->row_count == 1 && result->cells[0].is_null) {
+            server_counts.late_marks += !text->has_arrays;
+            server_counts.missed_fences += text->has_arrays;
+            result->status = SERVER_ERROR;
+            snprintf(result->state, sizeof result->state, "22012");
+            return result;
+        }
         ServerResult *unused = make_result(SERVER_OK, "");
         run_sqlite(backend, text->statement, text, from, unused);
         server_result_free(unused);

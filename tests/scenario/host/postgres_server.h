@@ -64,5 +64,6 @@ ServerFlight *backend_answer(Backend *backend); // the flight that is done; the 
 
 typedef struct ServerCounts {
     uint64_t commits, lock_waits, lock_timeouts, deadlocks, idle_ended;
+    uint64_t late_marks, missed_fences; // what undid an optimistic transaction
 } ServerCounts;
 extern ServerCounts server_counts;

@@ -298,9 +298,9 @@ static void send_flight(PGconn *conn)
         flight_free(link->flight);
         link->flight = NULL;
         cut_client(link, sim.now_us < sim.cut_until_us[conn->client] || chance(2));
-    } else if (chance(rarely)) { // it arrives seconds after the client was cut off
+    } else if (chance(rarely)) { // it arrives after the client was cut off: soon, or in seconds
         sim.counts.late += 1;
-        link->arrives_us = sim.now_us + rng_below(sim.rng, 9000000);
+        link->arrives_us = sim.now_us + rng_below(sim.rng, chance(2) ? 200000 : 9000000);
         cut_client(link, false);
     } else if (chance(rarely)) {
         sim.counts.unknown += 1;
@@ -403,6 +403,8 @@ const PgSimCounts *pg_sim_counts(void)
     sim.counts.lock_timeouts = server_counts.lock_timeouts;
     sim.counts.deadlocks = server_counts.deadlocks;
     sim.counts.idle_ended = server_counts.idle_ended;
+    sim.counts.late_marks = server_counts.late_marks;
+    sim.counts.missed_fences = server_counts.missed_fences;
     return &sim.counts;
 }
 

@@ -21,7 +21,7 @@
 
 typedef struct PgSimCounts {
     uint64_t flights, commits, unknown, late, lock_waits, lock_timeouts, deadlocks, idle_ended,
-        failovers, freezes;
+        failovers, freezes, late_marks, missed_fences;
 } PgSimCounts;
 
 // is_dense: many answers are lost, and many flights are late.
