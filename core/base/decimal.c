@@ -1,59 +1,66 @@
-// Decimal digits by exact arithmetic on large integers. Both directions hold the number as a
-// fraction of two of them: reading divides and rounds by the remainder; writing is the
-// free-format algorithm of Steele and White, which produces digits until what is left lies within
-// half the distance to the neighbours.
+// Decimal digits. Both directions first multiply by a power of ten in 128 bits (power_of_ten.h),
+// which gives a result and how far it can be from the true one; that decides nearly always. The
+// rest is decided by exact arithmetic on large integers: reading compares with the number half way
+// between two doubles; writing is the free-format algorithm of Steele and White, which produces
+// digits until what is left lies within half the distance to the neighbours.
 //
-// How large: a text of 256 digits and an exponent down to -323 needs 10^579 below the fraction,
-// 1,924 bits; alignment adds 64. Writing stays below 1,200 bits.
+// How large: a text of 256 digits and an exponent down to -323 is compared with 5^579 times a
+// double, 1,399 bits. Writing stays below 1,200 bits.
 #include "core/base/decimal.h"
 
 #include "core/base/check.h"
+#include "core/base/power_of_ten.h"
 
 #include <string.h>
 
-#define BIG_WORDS 72
+#define BIG_WORDS 23
 
 // Little-endian words; words[count - 1] is not zero.
 typedef struct Big {
-    uint32_t words[BIG_WORDS];
+    uint64_t words[BIG_WORDS];
     uint32_t count;
 } Big;
 
 static void big_set(Big *big, uint64_t value)
 {
-    big->words[0] = (uint32_t)value;
-    big->words[1] = (uint32_t)(value >> 32);
-    big->count = value >> 32 != 0 ? 2 : value != 0;
+    big->words[0] = value;
+    big->count = value != 0;
 }
 
-static void big_push(Big *big, uint32_t word)
+static void big_push(Big *big, uint64_t word)
 {
     ASSERT(big->count < BIG_WORDS);
     big->words[big->count++] = word;
 }
 
 // big × factor + addend
-static void big_multiply_add(Big *big, uint32_t factor, uint32_t addend)
+static void big_multiply_add(Big *big, uint64_t factor, uint64_t addend)
 {
     uint64_t carry = addend;
     for (uint32_t i = 0; i < big->count; i++) {
-        carry += (uint64_t)big->words[i] * factor;
-        big->words[i] = (uint32_t)carry;
-        carry >>= 32;
+        const Wide product = (Wide)big->words[i] * factor + carry;
+        big->words[i] = (uint64_t)product;
+        carry = (uint64_t)(product >> 64);
     }
     if (carry != 0) {
-        big_push(big, (uint32_t)carry);
+        big_push(big, carry);
     }
 }
 
 static void big_multiply_power_of_ten(Big *big, uint32_t exponent)
 {
-    for (; exponent >= 9; exponent -= 9) {
-        big_multiply_add(big, 1000000000, 0);
+    for (; exponent >= 19; exponent -= 19) {
+        big_multiply_add(big, power_of_ten_whole(19), 0);
     }
-    for (; exponent > 0; exponent--) {
-        big_multiply_add(big, 10, 0);
+    big_multiply_add(big, power_of_ten_whole(exponent), 0);
+}
+
+static void big_multiply_power_of_five(Big *big, uint32_t exponent)
+{
+    for (; exponent >= 27; exponent -= 27) {
+        big_multiply_add(big, power_of_five_whole(27), 0);
     }
+    big_multiply_add(big, power_of_five_whole(exponent), 0);
 }
 
 static void big_shift_left(Big *big, uint32_t bits)
@@ -61,12 +68,12 @@ static void big_shift_left(Big *big, uint32_t bits)
     if (big->count == 0) {
         return;
     }
-    const uint32_t words = bits / 32;
+    const uint32_t words = bits / 64;
     ASSERT(words <= BIG_WORDS - big->count);
     memmove(big->words + words, big->words, big->count * sizeof big->words[0]);
     memset(big->words, 0, words * sizeof big->words[0]);
     big->count += words;
-    big_multiply_add(big, 1u << bits % 32, 0);
+    big_multiply_add(big, 1ull << bits % 64, 0);
 }
 
 static int big_compare(const Big *a, const Big *b)
@@ -89,9 +96,9 @@ static void big_add(Big *a, const Big *b)
         if (i == a->count) {
             big_push(a, 0);
         }
-        carry += (uint64_t)a->words[i] + (i < b->count ? b->words[i] : 0);
-        a->words[i] = (uint32_t)carry;
-        carry >>= 32;
+        const Wide sum = (Wide)a->words[i] + (i < b->count ? b->words[i] : 0) + carry;
+        a->words[i] = (uint64_t)sum;
+        carry = (uint64_t)(sum >> 64);
     }
 }
 
@@ -100,27 +107,11 @@ static void big_subtract(Big *a, const Big *b)
 {
     uint64_t borrow = 0;
     for (uint32_t i = 0; i < a->count; i++) {
-        const uint64_t taken = (i < b->count ? b->words[i] : 0) + borrow;
-        borrow = a->words[i] < taken;
-        a->words[i] = (uint32_t)(a->words[i] - taken);
+        const Wide left = (Wide)a->words[i] - (i < b->count ? b->words[i] : 0) - borrow;
+        a->words[i] = (uint64_t)left;
+        borrow = left >> 64 != 0;
     }
     ASSERT(borrow == 0);
-    while (a->count > 0 && a->words[a->count - 1] == 0) {
-        a->count -= 1;
-    }
-}
-
-// a must not be less than b × factor.
-static void big_subtract_multiple(Big *a, const Big *b, uint32_t factor)
-{
-    uint64_t carry = 0;
-    for (uint32_t i = 0; i < a->count; i++) {
-        carry += i < b->count ? (uint64_t)b->words[i] * factor : 0;
-        const uint32_t taken = (uint32_t)carry;
-        carry = (carry >> 32) + (a->words[i] < taken);
-        a->words[i] -= taken;
-    }
-    ASSERT(carry == 0);
     while (a->count > 0 && a->words[a->count - 1] == 0) {
         a->count -= 1;
     }
@@ -129,77 +120,73 @@ static void big_subtract_multiple(Big *a, const Big *b, uint32_t factor)
 static int32_t big_bits(const Big *big)
 {
     ASSERT(big->count > 0);
-    return (int32_t)(32 * big->count) - __builtin_clz(big->words[big->count - 1]);
+    return (int32_t)(64 * big->count) - __builtin_clzll(big->words[big->count - 1]);
 }
 
-// Up to fifteen digits and a power of ten up to 10^22 are doubles, so one operation rounds once.
-static bool to_double_quickly(const Decimal *decimal, double *value)
+// --- reading ------------------------------------------------------------------------------------
+
+#define WHOLE_DIGITS 19 // 10^19 is below 2^64
+
+// What decimal_to_double works with: up to nineteen digits × 10^scale.
+typedef struct Whole {
+    uint64_t digits;
+    int32_t scale;
+    bool is_cut; // there are more digits
+} Whole;
+
+static Whole take_whole(const Decimal *decimal)
+{
+    const bool is_cut = decimal->digit_count > WHOLE_DIGITS;
+    const uint32_t count = is_cut ? WHOLE_DIGITS : decimal->digit_count;
+    uint64_t digits = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        digits = digits * 10 + decimal->digits[i];
+    }
+    return (Whole){digits, decimal->exponent - (int32_t)count, is_cut};
+}
+
+// Whole numbers up to 2^53 and powers of ten up to 10^22 are doubles, so one operation rounds once.
+static bool to_double_quickly(const Whole *whole, double *value)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    const int32_t scale = decimal->exponent - (int32_t)decimal->digit_count;
-    if (decimal->digit_count > 15 || scale < -22 || scale > 22) {
+    if (whole->is_cut || whole->digits > 1ull << 53 || whole->scale < -22 || whole->scale > 22) {
         return false;
     }
-    int64_t whole = 0;
-    for (uint32_t i = 0; i < decimal->digit_count; i++) {
-        whole = whole * 10 + decimal->digits[i];
-    }
-    *value = scale < 0 ? (double)whole / powers[-scale] : (double)whole * powers[scale];
+    const double digits = (double)(int64_t)whole->digits;
+    *value = whole->scale < 0 ? digits / powers[-whole->scale] : digits * powers[whole->scale];
     return true;
 }
 
-#define STEP_BITS 24
-
-// The next digit of above / below, which is less than 2^STEP_BITS; above becomes the rest. The
-// first word of below has its highest bit set, so the estimate by first words is at most two too
-// small.
-static uint32_t divide_step(Big *above, const Big *below)
+// The decimal against (quotient + 1/2) × 2^exponent.
+static int compare_with_half(const Decimal *decimal, uint64_t quotient, int32_t exponent)
 {
-    const uint32_t last = below->count - 1;
-    uint64_t first = 0;
-    for (uint32_t i = above->count; i > last; i--) {
-        first = first << 32 | above->words[i - 1];
+    Big number;
+    Big half;
+    big_set(&number, 0);
+    for (uint32_t i = 0; i < decimal->digit_count;) {
+        uint64_t digits = 0;
+        uint32_t count = 0;
+        for (; i < decimal->digit_count && count < WHOLE_DIGITS; i++, count++) {
+            digits = digits * 10 + decimal->digits[i];
+        }
+        big_multiply_add(&number, power_of_ten_whole(count), digits);
     }
-    uint32_t digit = (uint32_t)(first / ((uint64_t)below->words[last] + 1));
-    big_subtract_multiple(above, below, digit);
-    while (big_compare(above, below) >= 0) {
-        big_subtract(above, below);
-        digit += 1;
-    }
-    return digit;
+    big_set(&half, 2 * quotient + 1);
+    // 10^scale is 5^scale × 2^scale, and half has a bit more than the quotient.
+    const int32_t scale = decimal->exponent - (int32_t)decimal->digit_count;
+    const int32_t shift = scale - (exponent - 1);
+    big_multiply_power_of_five(scale < 0 ? &half : &number, (uint32_t)(scale < 0 ? -scale : scale));
+    big_shift_left(shift < 0 ? &half : &number, (uint32_t)(shift < 0 ? -shift : shift));
+    return big_compare(&number, &half);
 }
 
-// above / below = 1.f × 2^exponent, above and below brought to the same size: the quotient is in
-// [1, 2).
-static double divide_and_round(Big *above, Big *below, int32_t exponent)
+// Infinity if the quotient is too large.
+static double make_double(uint64_t quotient, int32_t power)
 {
-    // A subnormal has fewer bits, down to none.
-    const int32_t bit_count = exponent >= -1022 ? 53 : 53 + exponent + 1022;
-    if (bit_count < 0) {
-        return 0;
-    }
-    const uint32_t unused = (uint32_t)__builtin_clz(below->words[below->count - 1]);
-    big_shift_left(above, unused);
-    big_shift_left(below, unused);
-    uint64_t quotient = 0;
-    if (bit_count > 0) {
-        quotient = divide_step(above, below);
-        for (int32_t left = bit_count - 1; left > 0; left -= STEP_BITS) {
-            const uint32_t bits = left < STEP_BITS ? (uint32_t)left : STEP_BITS;
-            big_shift_left(above, bits);
-            quotient = quotient << bits | divide_step(above, below);
-        }
-        big_shift_left(above, 1);
-    }
-    // What is left is above / (2 below) of the last bit.
-    const int half = big_compare(above, below);
-    if (half > 0 || (half == 0 && (quotient & 1) != 0)) {
-        quotient += 1;
-    }
     // The leading bit, or a carry out of the rounding, adds one to the exponent field.
-    const uint64_t field = exponent >= -1022 ? (uint64_t)(exponent + 1022) : 0;
+    const uint64_t field = power >= -1022 ? (uint64_t)(power + 1022) : 0;
     const uint64_t bits = (field << 52) + quotient;
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -217,26 +204,35 @@ double decimal_to_double(const Decimal *decimal)
     if (decimal->exponent > 309) {
         return __builtin_inf();
     }
+    const Whole whole = take_whole(decimal);
     double value;
-    if (to_double_quickly(decimal, &value)) {
+    if (to_double_quickly(&whole, &value)) {
         return value;
     }
-    Big above = {.count = 0};
-    Big below;
-    big_set(&below, 1);
-    for (uint32_t i = 0; i < decimal->digit_count; i++) {
-        big_multiply_add(&above, 10, decimal->digits[i]);
+    const PowerOfTen ten = power_of_ten(whole.scale);
+    const int32_t unused = __builtin_clzll(whole.digits);
+    uint32_t slack;
+    const Wide least = power_multiply(&ten, whole.digits << unused, &slack);
+    // Digits that were cut are less than 1 in the last that was not.
+    const Wide most = least + slack + (whole.is_cut ? (Wide)1 << (unused + 62) : 0);
+    const int32_t exponent = ten.exponent + POWER_DROPPED_BITS - unused;
+    const int32_t bits = 128 - __builtin_clzll((uint64_t)(least >> 64));
+    const int32_t power = exponent + bits - 1; // of the highest bit
+    if (power > 1023) {
+        return __builtin_inf();
     }
-    const int32_t scale = decimal->exponent - (int32_t)decimal->digit_count;
-    big_multiply_power_of_ten(scale < 0 ? &below : &above, (uint32_t)(scale < 0 ? -scale : scale));
-    int32_t exponent = big_bits(&above) - big_bits(&below);
-    big_shift_left(exponent < 0 ? &above : &below, (uint32_t)(exponent < 0 ? -exponent : exponent));
-    if (big_compare(&above, &below) < 0) {
-        big_shift_left(&above, 1);
-        exponent -= 1;
+    // A subnormal has fewer bits, down to none, and below that less than half of the lowest.
+    const int32_t kept = power >= -1022 ? 53 : 53 + power + 1022;
+    const uint32_t dropped = (uint32_t)(bits - kept);
+    uint64_t quotient = (uint64_t)power_round(least, dropped);
+    if (quotient != (uint64_t)power_round(most, dropped)) {
+        const int order = compare_with_half(decimal, quotient, exponent + (int32_t)dropped);
+        quotient += order > 0 || (order == 0 && quotient % 2 != 0);
     }
-    return exponent > 1023 ? __builtin_inf() : divide_and_round(&above, &below, exponent);
+    return make_double(quotient, power);
 }
+
+// --- writing ------------------------------------------------------------------------------------
 
 // A number mantissa × 2^exponent and what reads back as it: `rest` / `scale` is the number, and the
 // neighbours begin half_up / scale above and half_down / scale below it.
@@ -350,17 +346,121 @@ static void print_shortest(Printer *printer, Decimal *decimal)
     }
 }
 
+// The number and the ends of what reads back as it, × 10^places in units of 2^-bits; the true
+// values are up to `slack` larger.
+typedef struct Range {
+    Wide low, middle, high;
+    uint32_t slack;
+    uint32_t bits;
+    bool takes_ends;
+} Range;
+
+typedef enum Side { SIDE_IN, SIDE_OUT, SIDE_UNKNOWN } Side;
+
+static Side range_side(const Range *range, uint64_t whole)
+{
+    const Wide value = (Wide)whole << range->bits;
+    if (value > range->low + range->slack && value < range->high) {
+        return SIDE_IN;
+    }
+    if (value < range->low || value > range->high + range->slack) {
+        return SIDE_OUT;
+    }
+    // At an end, or too near to it to tell.
+    return range->slack != 0 ? SIDE_UNKNOWN : range->takes_ends ? SIDE_IN : SIDE_OUT;
+}
+
+// The multiple of a step that is in the range and nearest to the middle (the even one of a tie).
+static Side range_multiple(const Range *range, uint64_t step, uint64_t *multiple)
+{
+    const uint64_t whole = (uint64_t)((range->middle + range->slack) >> range->bits);
+    const uint64_t down = whole / step;
+    const Side low = range_side(range, down * step);
+    const Side high = range_side(range, (down + 1) * step);
+    *multiple = high == SIDE_IN ? down + 1 : down;
+    if (low != SIDE_IN || high != SIDE_IN) {
+        return low == SIDE_UNKNOWN || high == SIDE_UNKNOWN ? SIDE_UNKNOWN
+               : low == SIDE_IN || high == SIDE_IN         ? SIDE_IN
+                                                           : SIDE_OUT;
+    }
+    const Wide half_way = (Wide)((2 * down + 1) * step) << range->bits;
+    const Wide middle = 2 * range->middle;
+    if (range->slack != 0 && middle <= half_way && middle + 2 * range->slack >= half_way) {
+        return SIDE_UNKNOWN;
+    }
+    *multiple = down + (middle > half_way || (middle == half_way && down % 2 != 0));
+    return SIDE_IN;
+}
+
+static void put_whole(uint64_t whole, Decimal *decimal)
+{
+    uint8_t reversed[20];
+    uint32_t count = 0;
+    for (; whole != 0; whole /= 10) {
+        reversed[count++] = (uint8_t)(whole % 10);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        decimal->digits[i] = reversed[count - 1 - i];
+    }
+    decimal->digit_count = count;
+}
+
+// The shortest digits by 128 bits, if they are enough to decide: the largest power of ten of which
+// a multiple lies in the range.
+static bool print_quickly(uint64_t mantissa, int32_t exponent, bool is_lower_closer,
+                          Decimal *decimal)
+{
+    // Seventeen or eighteen digits before the point.
+    const int32_t log2 = exponent + 63 - __builtin_clzll(mantissa);
+    const int32_t places = DECIMAL_SHORTEST_MAX - 1 - power_log10_of_two(log2);
+    const PowerOfTen ten = power_of_ten(places);
+    const uint64_t middle = 4 * mantissa;
+    const int32_t unused = __builtin_clzll(middle + 2);
+    uint32_t slack[3];
+    Range range;
+    range.low = power_multiply(&ten, (middle - (is_lower_closer ? 1 : 2)) << unused, &slack[0]);
+    range.middle = power_multiply(&ten, middle << unused, &slack[1]);
+    range.high = power_multiply(&ten, (middle + 2) << unused, &slack[2]);
+    range.slack = slack[0] | slack[1] | slack[2];
+    range.bits = (uint32_t) - (exponent - 2 - unused + ten.exponent + POWER_DROPPED_BITS);
+    range.takes_ends = mantissa % 2 == 0;
+    // A multiple of a larger power is one of the smaller ones too.
+    uint64_t found = 0;
+    int32_t zeros = -1, too_many = DECIMAL_SHORTEST_MAX + 1;
+    while (zeros + 1 < too_many) {
+        const int32_t tried = (zeros + too_many) / 2;
+        uint64_t multiple;
+        const Side side = range_multiple(&range, power_of_ten_whole((uint32_t)tried), &multiple);
+        if (side == SIDE_UNKNOWN) {
+            return false;
+        }
+        found = side == SIDE_IN ? multiple : found;
+        zeros = side == SIDE_IN ? tried : zeros;
+        too_many = side == SIDE_IN ? too_many : tried;
+    }
+    ASSERT(found != 0);
+    put_whole(found, decimal);
+    decimal->exponent = (int32_t)decimal->digit_count + zeros - places;
+    return true;
+}
+
+static void print_binary(uint64_t mantissa, int32_t exponent, bool is_lower_closer,
+                         Decimal *decimal)
+{
+    if (!print_quickly(mantissa, exponent, is_lower_closer, decimal)) {
+        Printer printer = printer_make(mantissa, exponent, is_lower_closer);
+        print_shortest(&printer, decimal);
+    }
+}
+
 void decimal_from_double(double value, Decimal *decimal)
 {
     ASSERT(value > 0 && value - value == 0);
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const int32_t field = (int32_t)(bits >> 52);
-    const uint64_t fraction = bits & 0xfffffffffffffull;
-    const uint64_t mantissa = field == 0 ? fraction : fraction | 1ull << 52;
-    Printer printer =
-        printer_make(mantissa, (field == 0 ? 1 : field) - 1075, fraction == 0 && field > 1);
-    print_shortest(&printer, decimal);
+    uint64_t mantissa;
+    int32_t exponent;
+    power_split_double(value, &mantissa, &exponent);
+    // Below a power of two the doubles are twice as close, but not below the smallest normal one.
+    print_binary(mantissa, exponent, mantissa == 1ull << 52 && exponent > -1074, decimal);
 }
 
 void decimal_from_float(float value, Decimal *decimal)
@@ -371,7 +471,5 @@ void decimal_from_float(float value, Decimal *decimal)
     const int32_t field = (int32_t)(bits >> 23);
     const uint32_t fraction = bits & 0x7fffffu;
     const uint32_t mantissa = field == 0 ? fraction : fraction | 1u << 23;
-    Printer printer =
-        printer_make(mantissa, (field == 0 ? 1 : field) - 150, fraction == 0 && field > 1);
-    print_shortest(&printer, decimal);
+    print_binary(mantissa, (field == 0 ? 1 : field) - 150, fraction == 0 && field > 1, decimal);
 }

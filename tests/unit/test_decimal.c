@@ -209,6 +209,87 @@ TEST(decimal_ties_go_to_the_even_neighbour)
     }
 }
 
+// The decimal digits of mantissa × 2^exponent in full, by doubling or halving them.
+#define FULL_DIGITS 1200
+
+typedef struct Full {
+    uint8_t digits[FULL_DIGITS]; // after the point
+    uint32_t count;
+    int32_t exponent;
+} Full;
+
+static void make_full(uint64_t mantissa, int32_t exponent, Full *full)
+{
+    char text[32];
+    full->count = (uint32_t)snprintf(text, sizeof text, "%llu", (unsigned long long)mantissa);
+    full->exponent = (int32_t)full->count;
+    for (uint32_t i = 0; i < full->count; i++) {
+        full->digits[i] = (uint8_t)(text[i] - '0');
+    }
+    for (; exponent > 0; exponent--) {
+        uint32_t carry = 0;
+        for (uint32_t i = full->count; i > 0; i--) {
+            carry += full->digits[i - 1] * 2u;
+            full->digits[i - 1] = (uint8_t)(carry % 10);
+            carry /= 10;
+        }
+        if (carry != 0) {
+            memmove(full->digits + 1, full->digits, full->count++);
+            full->digits[0] = (uint8_t)carry;
+            full->exponent += 1;
+        }
+    }
+    for (; exponent < 0; exponent++) {
+        uint32_t carry = 0;
+        for (uint32_t i = 0; i < full->count; i++) {
+            carry = carry % 2 * 10 + full->digits[i];
+            full->digits[i] = (uint8_t)(carry / 2);
+        }
+        if (carry % 2 != 0) {
+            full->digits[full->count++] = 5;
+        }
+        if (full->digits[0] == 0) {
+            memmove(full->digits, full->digits + 1, --full->count);
+            full->exponent -= 1;
+        }
+    }
+}
+
+// Numbers of every size that lie so near to half way that 128 bits, or nineteen digits, do not
+// decide.
+TEST(decimal_reading_near_half_ways_of_every_size)
+{
+    Rng rng = rng_make(test_seed(), 5);
+    for (uint32_t i = 0; i < 200 && test_is_passing(); i++) {
+        const uint64_t mantissa = 1ull << 53 | rng_u64(&rng) >> 11 | 1;
+        const bool is_subnormal = i % 8 == 0;
+        const int32_t exponent = is_subnormal ? -1075 : (int32_t)rng_below(&rng, 2046) - 1075;
+        Full full;
+        make_full(is_subnormal ? mantissa >> rng_below(&rng, 53) | 1 : mantissa, exponent, &full);
+        for (uint32_t count = 17; count < DECIMAL_DIGITS_MAX; count += 1 + rng_below(&rng, 9)) {
+            Decimal decimal = {.exponent = full.exponent};
+            decimal.digit_count = count < full.count ? count : full.count;
+            memcpy(decimal.digits, full.digits, decimal.digit_count);
+            uint8_t *last = &decimal.digits[decimal.digit_count - 1];
+            *last = *last == 0 ? 1 : *last;
+            check_reading(&decimal);
+            *last = *last == 9 ? 8 : (uint8_t)(*last + 1);
+            check_reading(&decimal);
+        }
+    }
+}
+
+// The ends of what reads back as these are short decimals too, and no exact powers of ten.
+TEST(decimal_shortest_digits_where_a_short_one_is_half_way)
+{
+    check_from_double(9007199254740992.0 * 1e6, "0.9007199254740992e22");
+    check_from_double(0x1p70, "0.11805916207174113e22");
+    check_from_double(1e22, "0.1e23");
+    check_from_double(2e23, "0.2e24");
+    check_from_double(1125899906842624.25, "0.11258999068426242e16");
+    check_from_double(1125899906842624.75, "0.11258999068426248e16");
+}
+
 TEST(decimal_edges_of_the_range)
 {
     Decimal decimal = {.digits = {1}, .digit_count = 1, .exponent = 310};

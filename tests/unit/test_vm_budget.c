@@ -154,3 +154,15 @@ TEST(work_by_size_is_charged_by_size)
         CHECK(twice > once + once / 2 && twice < 3 * once);
     }
 }
+
+// A back reference to "()" never fits. Its capture has a mark instead of a length.
+TEST(a_back_reference_to_a_position_costs_no_more_than_others)
+{
+    CHECK(steps_of("assert(('ab'):find('()%1') == nil)", 0) < 1000);
+}
+
+TEST(each_escape_of_a_replacement_is_charged)
+{
+    CHECK(steps_of("local s = ('a'):gsub('a', ('%0'):rep(n))", 1000) > 8 * 1000);
+    CHECK(steps_of("local s = ('a'):gsub('a', ('%%'):rep(n))", 1000) > 8 * 1000);
+}

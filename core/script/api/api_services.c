@@ -150,15 +150,15 @@ int api_Json_Encode(lua_State *thread)
 
 // What a text costs, as tests/script/api_cost.txt measures it: making the Lua values is charged
 // besides, as everywhere.
-#define JSON_BYTE_STEPS    2
-#define JSON_NODE_STEPS    20
-#define JSON_MEMBER_STEPS  25 // names are sorted to find one that comes twice
-#define JSON_ESCAPE_STEPS  10
-#define JSON_EXACT_STEPS   350 // a number whose digits need exact arithmetic,
-#define JSON_DIGIT_STEPS   5   // and for each of its digits and each power of ten
-#define JSON_FAST_DIGITS   15
-#define JSON_FAST_EXPONENT 22
-#define JSON_EXPONENT_MAX  400 // no number is beyond that
+#define JSON_BYTE_STEPS   2
+#define JSON_NODE_STEPS   20
+#define JSON_MEMBER_STEPS 25 // names are sorted to find one that comes twice
+#define JSON_ESCAPE_STEPS 10
+#define JSON_EXACT_STEPS  20 // a number that is not read as one double times another
+#define JSON_LONG_STEPS   60 // more digits than 64 bits hold may need long arithmetic,
+#define JSON_DIGIT_STEPS  2  // and for each digit
+#define JSON_FAST_DIGITS  15
+#define JSON_LONG_DIGITS  19
 
 static bool is_number_byte(char c)
 {
@@ -168,31 +168,15 @@ static bool is_number_byte(char c)
 // At the first digit of a number; gives where it ends.
 static size_t count_number(const Text text, size_t at, uint64_t *steps)
 {
-    uint32_t digits = 0, exponent = 0, decimals = 0;
-    bool is_after_point = false, is_exponent = false, is_negative = false;
+    uint64_t digits = 0;
+    bool is_exponent = false;
     for (; at < text.bytes && is_number_byte(text.data[at]); at++) {
         const char c = text.data[at];
-        if (c == 'e' || c == 'E') {
-            is_exponent = true;
-        } else if (c == '.') {
-            is_after_point = true;
-        } else if (c == '-') {
-            is_negative = is_exponent;
-        } else if (c != '+' && is_exponent) {
-            exponent =
-                exponent < JSON_EXPONENT_MAX ? exponent * 10 + (uint32_t)(c - '0') : exponent;
-        } else if (c != '+') {
-            digits += 1;
-            decimals += is_after_point;
-        }
+        is_exponent |= c == 'e' || c == 'E';
+        digits += !is_exponent && c >= '0' && c <= '9';
     }
-    exponent = exponent < JSON_EXPONENT_MAX ? exponent : JSON_EXPONENT_MAX;
-    const uint32_t power = is_negative           ? exponent + decimals
-                           : exponent > decimals ? exponent - decimals
-                                                 : decimals - exponent;
-    if (digits > JSON_FAST_DIGITS || power > JSON_FAST_EXPONENT) {
-        *steps += JSON_EXACT_STEPS + (uint64_t)JSON_DIGIT_STEPS * (digits + power);
-    }
+    *steps += is_exponent || digits > JSON_FAST_DIGITS ? JSON_EXACT_STEPS : 0;
+    *steps += digits > JSON_LONG_DIGITS ? JSON_LONG_STEPS + JSON_DIGIT_STEPS * digits : 0;
     return at;
 }
 

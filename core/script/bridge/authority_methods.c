@@ -41,12 +41,14 @@ static bool method_entity(ScriptWorld *world, uint64_t net_id, ScriptEntityInfo 
     return true;
 }
 
-// What scripts ask for is noted as one bit of few: to say yes too often does no harm.
+// What scripts ask for is noted as one bit of few: to say yes too often does no harm. A script may
+// ask for a text of any length, and no name is longer than this.
 static uint64_t asked_bit(AuthorityAsked what, Text text)
 {
     Hash64 hash = HASH64_INIT;
     hash_u32(&hash, (uint32_t)what);
-    hash_bytes(&hash, text.data, text.bytes);
+    hash_bytes(&hash, text.data,
+               text.bytes < WORLD_NAME_BYTES_MAX ? text.bytes : WORLD_NAME_BYTES_MAX);
     return hash.state % AUTHORITY_ASKED_BITS;
 }
 

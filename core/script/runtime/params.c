@@ -128,7 +128,7 @@ bool params_push(lua_State *lua, const char *json, size_t bytes, char *error, si
 // Steps that it takes to write them, as tests/script/api_cost.txt measures it.
 #define VALUE_STEPS   20
 #define INTEGER_STEPS 50
-#define FLOAT_STEPS   80
+#define FLOAT_STEPS   80 // its shortest text
 #define ESCAPE_STEPS  6
 
 // A text's bytes are looked at one by one, and some become several.
@@ -141,20 +141,6 @@ static void charge_text(lua_State *lua, const char *text, size_t bytes)
         steps += byte < 0x20 || byte == '"' || byte == '\\' ? ESCAPE_STEPS : byte >= 0x80;
     }
     vm_charge(lua, steps);
-}
-
-// The shortest text of a number comes from exact arithmetic, on integers that are as long as the
-// number is far from 1, digit by digit.
-static void write_float(lua_State *lua, double number, JsonWriter *writer)
-{
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    const int32_t power = (int32_t)(bits >> 52 & 0x7ff) - 1023;
-    const uint32_t length = power < 0 ? (uint32_t)-power : (uint32_t)power / 2;
-    const size_t before = writer->out->at;
-    vm_charge(lua, FLOAT_STEPS + length);
-    json_write_number(writer, number);
-    vm_charge(lua, (writer->out->at - before) * (14 + length / 8));
 }
 
 static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t depth);
@@ -211,7 +197,8 @@ static void write_value(lua_State *lua, int index, JsonWriter *writer, uint32_t 
             vm_charge(lua, INTEGER_STEPS);
             json_write_integer(writer, lua_tointeger(lua, index));
         } else {
-            write_float(lua, lua_tonumber(lua, index), writer);
+            vm_charge(lua, FLOAT_STEPS);
+            json_write_number(writer, lua_tonumber(lua, index));
         }
         break;
     case LUA_TSTRING:

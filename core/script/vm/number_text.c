@@ -1,17 +1,17 @@
-// A finite double is a whole number times a power of two, so its decimal digits are finite. Common
-// numbers are scaled into 128 bits and rounded there; all others are written out in full as digits
-// in base 10^9 and rounded by what is left out.
+// A finite double is a whole number times a power of two, so its decimal digits are finite. If up
+// to 17 are wanted, it is scaled into 128 bits and rounded there; otherwise, and if that does not
+// decide the last digit, it is written out in full as digits in base 10^9 and rounded by what is
+// left out.
 #include "core/script/vm/number.h"
 
 #include "core/base/check.h"
 #include "core/base/decimal.h"
+#include "core/base/power_of_ten.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-typedef unsigned __int128 Wide;
 
 typedef struct Conversion {
     bool left, plus, space, alternate, zero, upper;
@@ -59,15 +59,6 @@ typedef struct Digits {
     int count;
     int point;
 } Digits;
-
-static void split_double(double value, uint64_t *mantissa, int *exponent)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const int raw = (int)(bits >> 52 & 0x7ff);
-    *mantissa = (bits & 0xfffffffffffffull) | (raw != 0 ? 1ull << 52 : 0);
-    *exponent = (raw != 0 ? raw : 1) - 1075;
-}
 
 // Cuts the digits to `count` (which may be zero or less) and rounds half to even. Digits past the
 // end are zeros; `more` says that something not zero follows the digits there are.
@@ -199,7 +190,7 @@ static void exact_digits(double value, int significant, int places, Digits *d)
 {
     uint64_t mantissa;
     int exponent;
-    split_double(value, &mantissa, &exponent);
+    power_split_double(value, &mantissa, &exponent);
     bool more = false;
     uint64_t fraction = 0;
     int shift = 0;
@@ -227,112 +218,40 @@ static void exact_digits(double value, int significant, int places, Digits *d)
     round_digits(d, places >= 0 ? d->point + places : significant, more);
 }
 
-static const uint64_t POWERS_OF_5[28] = {
-    1ull,
-    5ull,
-    25ull,
-    125ull,
-    625ull,
-    3125ull,
-    15625ull,
-    78125ull,
-    390625ull,
-    1953125ull,
-    9765625ull,
-    48828125ull,
-    244140625ull,
-    1220703125ull,
-    6103515625ull,
-    30517578125ull,
-    152587890625ull,
-    762939453125ull,
-    3814697265625ull,
-    19073486328125ull,
-    95367431640625ull,
-    476837158203125ull,
-    2384185791015625ull,
-    11920928955078125ull,
-    59604644775390625ull,
-    298023223876953125ull,
-    1490116119384765625ull,
-    7450580596923828125ull,
-};
-static const uint64_t POWERS_OF_10[19] = {
-    1ull,
-    10ull,
-    100ull,
-    1000ull,
-    10000ull,
-    100000ull,
-    1000000ull,
-    10000000ull,
-    100000000ull,
-    1000000000ull,
-    10000000000ull,
-    100000000000ull,
-    1000000000000ull,
-    10000000000000ull,
-    100000000000000ull,
-    1000000000000000ull,
-    10000000000000000ull,
-    100000000000000000ull,
-    1000000000000000000ull,
-};
-
-// Scales by 10^places and rounds, when everything fits into 128 bits and the result into 18 digits.
-static bool quick_scaled(double value, int places, uint64_t *scaled)
+// Up to 17 significant digits.
+static bool quick_digits(double value, int significant, Digits *d)
 {
     uint64_t mantissa;
     int exponent;
-    split_double(value, &mantissa, &exponent);
-    const int shift = -(exponent + places);
-    if (places < 0 || places > 27 || shift < 0 || shift > 120) {
+    power_split_double(value, &mantissa, &exponent);
+    // 10^(point - 1) <= value < 10^point, or point is one too low.
+    int point = power_log10_of_two(exponent + 63 - __builtin_clzll(mantissa)) + 1;
+    const uint64_t end = power_of_ten_whole((uint32_t)significant);
+    uint64_t scaled;
+    if (!power_scale(value, significant - point, &scaled)) {
         return false;
     }
-    const Wide product = (Wide)mantissa * POWERS_OF_5[places];
-    Wide whole = product >> shift;
-    const Wide rest = shift == 0 ? 0 : product - (whole << shift);
-    const Wide half = shift == 0 ? 1 : (Wide)1 << (shift - 1);
-    whole += rest > half || (rest == half && (whole & 1) != 0);
-    *scaled = (uint64_t)whole;
-    return whole < POWERS_OF_10[18];
+    // Or it rounded up to the next power.
+    if (scaled >= end) {
+        point++;
+        if (!power_scale(value, significant - point, &scaled)) {
+            return false;
+        }
+    }
+    put_padded(d->text, scaled, significant);
+    d->count = significant;
+    d->point = point;
+    return true;
 }
 
-// Like exact_digits, for most numbers much faster.
+// Like exact_digits, and usually much faster.
 static void make_digits(double value, int significant, int places, Digits *d)
 {
     uint64_t scaled;
-    if (places < 0 && significant <= 17 && value >= 1e-5 && value < 1e15) {
-        int point = 0; // 10^(point - 1) <= value < 10^point, found by comparing with exact powers
-        if (value >= 1) {
-            while (point < 18 && value >= (double)POWERS_OF_10[point]) {
-                point++;
-            }
-        } else {
-            double bound = 0.1; // a little above or below the power: the check below corrects it
-            while (value < bound) {
-                bound /= 10;
-                point--;
-            }
-        }
-        for (int tries = 0; tries < 2; tries++) {
-            if (!quick_scaled(value, significant - point, &scaled)) {
-                break;
-            }
-            if (scaled >= POWERS_OF_10[significant]) {
-                point++; // rounded up to the next power, or the guess was one too low
-                continue;
-            }
-            if (scaled < POWERS_OF_10[significant - 1]) {
-                point--;
-                continue;
-            }
-            put_padded(d->text, scaled, significant);
-            d->count = significant;
-            d->point = point;
-            return;
-        }
-    } else if (places >= 0 && value < 1e15 && quick_scaled(value, places, &scaled)) {
+    if (places < 0 && significant <= 17 && quick_digits(value, significant, d)) {
+        return;
+    }
+    if (places >= 0 && power_scale(value, places, &scaled)) {
         d->count = scaled == 0 ? 0 : put_number(d->text, scaled);
         d->point = d->count - places;
         return;
@@ -424,7 +343,7 @@ static void put_hexadecimal(NumberText *t, double value, const Conversion *c)
     const char *digits = c->upper ? "0123456789ABCDEF" : "0123456789abcdef";
     uint64_t mantissa;
     int exponent;
-    split_double(value, &mantissa, &exponent);
+    power_split_double(value, &mantissa, &exponent);
     exponent += 52;
     if (mantissa == 0) {
         exponent = 0;
