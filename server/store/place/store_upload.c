@@ -99,7 +99,8 @@ static bool take_upload(SqlRow *row, Upload *out)
 
 typedef struct Sweep {
     const char *package_id;
-    uint64_t now, epoch; // of the draft's session, before the log was read; 0: it had none
+    uint64_t now;
+    StoreEditHead head; // before the log was read; zero: there was none
     Upload *uploads;
     uint32_t count, removed;
 } Sweep;
@@ -125,17 +126,18 @@ static void look_in_row(void *user, const StoreEditRow *row)
     look_in(user, row->told, row->bytes);
 }
 
-static uint64_t session_of(Sql *sql, const char *package_id)
+static StoreEditHead head_of(Sql *sql, const char *package_id)
 {
     StoreEditHead head = {0};
-    return edit_head_find(sql, package_id, &head) == STATUS_OK ? head.epoch : 0;
+    status_ignore(edit_head_find(sql, package_id, &head)); // a damaged one is not that of a session
+    return head;
 }
 
 static Status find_old(Store *store, Sweep *sweep)
 {
     uint64_t damaged = 0;
     store_read_begin(store);
-    sweep->epoch = session_of(store->reader, sweep->package_id);
+    sweep->head = head_of(store->reader, sweep->package_id);
     SqlRow row = sql_open(store->reader, SQL_UPLOAD_LIST, TABLE_NONE);
     sql_put_string(&row, sweep->package_id);
     sql_put_u64(&row, first_kept_day(sweep->now));
@@ -159,7 +161,8 @@ static Status upload_end(Store *store, Sql *sql, void *user)
     Sweep *sweep = user;
     const uint64_t today = day_of(sweep->now);
     sweep->removed = 0;
-    if (session_of(sql, sweep->package_id) != sweep->epoch) {
+    const StoreEditHead head = head_of(sql, sweep->package_id);
+    if (head.epoch != sweep->head.epoch || head.seq != sweep->head.seq) {
         return STATUS_OK;
     }
     for (uint32_t i = 0; i < sweep->count; i++) {
