@@ -5,6 +5,7 @@ import { Up, ask, find, openPage, openStudio, register, saved, shot, studio } fr
 import { closeBrowser, sleep, until } from '../tests/browser/support.mjs';
 
 const SIZE = { width: 1100, height: 640 };
+const PLAYED = { width: 1400, height: 820 }; // a script and the game beside each other
 
 const up = await Up.start();
 try {
@@ -38,6 +39,7 @@ try {
     await shot(page, 'publish');
     await page.keyboard.press('Escape');
 
+    await page.setViewportSize(PLAYED);
     await page.evaluate(() => window.studio.openScript('Workspace/KillBrick.lua', 1));
     await page.locator('.cm-content').first().waitFor();
     await page.click('[data-command=play]');

@@ -3,11 +3,13 @@
 #include "server/serve/collect.h"
 
 #include "server/build/pipeline/build_version.h"
+#include "server/draft/draft.h"
 #include "server/draft/draft_walk.h"
 #include "server/serve/edit/edit_drafts.h"
 #include "server/serve/place/places.h"
 #include "server/store/backup_lock.h"
 #include "server/store/place/store_package.h"
+#include "server/store/place/store_upload.h"
 #include "server/sys/clock.h"
 
 #include <dirent.h>
@@ -39,6 +41,27 @@ static uint32_t empty_trash(Serve *serve)
 }
 
 // --- blobs --------------------------------------------------------------------------------------
+
+// What editors uploaded and no operation ever named. A draft is edited where its folder is, so the
+// host that has it looks.
+static void end_uploads(Serve *serve)
+{
+    char at[65] = "", next[65];
+    const uint64_t now = clock_unix_ms();
+    for (uint32_t count = 0;
+         count < SWEPT_AT_ONCE && store_upload_next(serve->store, at, now, next) == STATUS_OK;
+         count++) {
+        uint32_t removed = 0;
+        memcpy(at, next, sizeof at);
+        if (draft_exists(serve->drafts, at) && !edit_draft_is_open(serve, at) &&
+            store_upload_sweep(serve->store, at, now, &removed) != STATUS_OK) {
+            serve_log(LOG_WARN, "store", "uploads to the draft of %s could not be looked at", at);
+        } else if (removed > 0) {
+            serve_log(LOG_INFO, "store", "%u uploads to the draft of %s were never used, and end",
+                      removed, at);
+        }
+    }
+}
 
 static Status is_used(void *user, const uint8_t hash[SHA256_BYTES], bool *used)
 {
@@ -96,6 +119,7 @@ Status serve_collect(Serve *serve, Collected *out)
     }
     out->places = empty_trash(serve);
     drafts_sweep(serve->drafts);
+    end_uploads(serve);
     Status status = serve_join_path(path, serve->data, BACKUP_LOCK_NAME)
                         ? backup_lock_take(path, &lock)
                         : STATUS_RANGE;

@@ -60,6 +60,7 @@ typedef struct Serve {
     const char *command; // "sandlot world", for messages
     bool development;    // on a loopback address, without SECRET_KEY
     bool is_https;       // as players see it
+    bool has_typescript; // there is a compiler for it, as this process began
     char data[SERVE_PATH_BYTES];
     char journal[SERVE_PATH_BYTES]; // "": none
     char build_key[SERVE_PATH_BYTES], build_cache[SERVE_PATH_BYTES];

@@ -4,19 +4,15 @@
 #include "server/build/base/diagnostic.h"
 #include "server/control/account.h"
 #include "server/control/token.h"
+#include "server/serve/http/shared_url.h"
 #include "server/serve/serve_inside.h"
 #include "server/store/people/store_setting.h"
 #include "server/sys/clock.h"
 #include "server/sys/entropy.h"
 #include "server/sys/file.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <sys/stat.h>
-
-#define SHOWN_ADDRESS_MAX 4
 
 // The operator's key, or a random one that is made at the first start and kept. The data folder is
 // locked, so nobody else makes one at the same time.
@@ -95,30 +91,6 @@ int serve_secret_open(Serve *serve)
 
 // --- what is printed ----------------------------------------------------------------------------
 
-// The addresses under which other machines reach one that listens on all of them.
-static void print_network(unsigned port)
-{
-    struct ifaddrs *all = NULL;
-    uint32_t shown = 0;
-    if (getifaddrs(&all) != 0) {
-        return;
-    }
-    for (const struct ifaddrs *at = all; at != NULL && shown < SHOWN_ADDRESS_MAX;
-         at = at->ifa_next) {
-        char text[INET_ADDRSTRLEN];
-        if (at->ifa_addr == NULL || at->ifa_addr->sa_family != AF_INET ||
-            (at->ifa_flags & IFF_LOOPBACK) != 0 || (at->ifa_flags & IFF_UP) == 0) {
-            continue;
-        }
-        const struct sockaddr_in *address = (const struct sockaddr_in *)(const void *)at->ifa_addr;
-        if (inet_ntop(AF_INET, &address->sin_addr, text, sizeof text) != NULL) {
-            printf("network http://%s:%u/\n", text, port);
-            shown += 1;
-        }
-    }
-    freeifaddrs(all);
-}
-
 static void print_served(const Serve *serve)
 {
     for (uint32_t i = 0; i < serve->built_in_count; i++) {
@@ -187,11 +159,11 @@ static void warn_of_plain_http(const Serve *serve)
 void serve_print_up(const Serve *serve, const char *address, unsigned port)
 {
     warn_of_plain_http(serve);
-    const bool is_everywhere =
-        strcmp(serve->config.address, "0.0.0.0") == 0 || strcmp(serve->config.address, "::") == 0;
+    char addresses[NETWORK_ADDRESSES_MAX][NETWORK_ADDRESS_BYTES];
     printf("Sandlot runs at http://%s:%u/\n", address, port);
-    if (is_everywhere) {
-        print_network(port);
+    const uint32_t count = serve_is_everywhere(serve) ? network_addresses(addresses) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        printf("network http://%s:%u/\n", addresses[i], port);
     }
     print_served(serve);
     print_next(serve, address, port);

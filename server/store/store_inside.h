@@ -343,6 +343,8 @@ void draft_forget_maker(Sql *sql, uint64_t account); // who wrote which version
 
 // --- store_edit.c -------------------------------------------------------------------------------
 void edit_log_delete(Sql *sql, const char *package_id);
+struct StoreEditHead;
+Status edit_head_find(Sql *sql, const char *package_id, struct StoreEditHead *out);
 void edit_forget_maker(Sql *sql, uint64_t account); // who made which change
 
 // --- store_listing.c ----------------------------------------------------------------------------

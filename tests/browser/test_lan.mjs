@@ -24,7 +24,8 @@ class Up extends World {
 
 function enterNetwork() {
     const unshare = process.getuid() === 0 ? ['--net'] : ['--user', '--map-root-user', '--net'];
-    const setUp = `ip link set lo up && ip addr add ${ADDRESS}/32 dev lo`;
+    const setUp = `ip link set lo up && ip link add lan0 type veth peer name lan1 && ip link set lan1 up && \
+        ip link set lan0 up && ip addr add ${ADDRESS}/32 dev lan0`;
     const tried = spawnSync('unshare', [...unshare, 'sh', '-c', setUp], { encoding: 'utf8' });
     if (tried.status !== 0) {
         console.log(`1..0 # SKIP skipped: no network namespace here: ${tried.stderr ?? tried.error}`);
@@ -104,4 +105,53 @@ test('the Studio works there too: what is built is stored, a script is checked, 
     await page.screenshot({ path: join(screens, 'lan_studio.png') });
     assert.deepEqual(user.complaints.filter((line) => !line.includes('untrustworthy')), []);
     await user.context.close();
+});
+
+test('cards of a class that is opened on the server itself show the address that others have; no TypeScript without Node', async (t) => {
+    process.env.SANDLOT_NODE = '/nowhere/node';
+    const up = await Up.start(join(place, '..'), () => ['--host', '0.0.0.0']);
+    delete process.env.SANDLOT_NODE;
+    t.after(() => up.stop());
+    const teacher = await openPage(up.port, { width: 1024, height: 700 });
+    const { page } = teacher;
+    const others = `http://${ADDRESS}:${up.port}`;
+    await teacher.go('/');
+    assert.equal(await register(page, 'kim', /link=([\w-]+)/.exec(up.output)?.[1]), 200);
+    const { body: { class_id: id } } = await ask(page, 'POST', '/api/classes', { name: '5b' });
+    await teacher.go(`/class/${id}`);
+    const note = page.locator('[role=note]', { hasText: 'works on this computer only' });
+    await note.waitFor();
+    assert.ok((await note.textContent()).includes(`${others}/account`), 'before there are codes');
+    await page.fill('#names', 'Anna');
+    await page.click('text=Make their accounts');
+    await page.waitForSelector('.codes-list li');
+    assert.ok((await page.textContent('.codes [role=note]')).includes(`${others}/account`), 'before it is printed');
+    await page.screenshot({ path: join(screens, 'lan_class_cards.png') });
+    const [sheet] = await Promise.all([teacher.context.waitForEvent('page'), page.click('text=Print the cards')]);
+    await sheet.waitForSelector('li');
+    assert.ok((await sheet.textContent('li')).includes(`${others}/account`), 'on paper');
+    await sheet.screenshot({ path: join(screens, 'lan_cards.png') });
+    await sheet.close();
+    assert.deepEqual((await ask(page, 'GET', '/api/session')).body.shared_urls, [others]);
+    // Others are told nothing of the machine's addresses.
+    const other = await openPage(up.port, { width: 1024, height: 700 }, {}, ADDRESS);
+    await other.go('/');
+    assert.equal((await ask(other.page, 'GET', '/api/session')).body.shared_urls, undefined);
+    await other.context.close();
+
+    await teacher.go('/create');
+    const box = page.getByLabel('Write its scripts in TypeScript');
+    await box.waitFor();
+    assert.ok(await box.isDisabled(), 'what is made could not be published');
+    assert.match(await page.textContent('#new-typescript'), /Node is not installed there.*tools\/setup/s);
+    await box.scrollIntoViewIfNeeded();
+    await page.screenshot({ path: join(screens, 'lan_no_typescript.png') });
+    const { body: { place_id: made } } = await ask(page, 'POST', '/api/drafts', { title: 'Lua', template: 'obby' });
+    await openStudio(teacher, made);
+    await page.getByRole('button', { name: 'New script' }).click();
+    assert.ok(await page.locator('input[name=language][value=ts]').isDisabled());
+    assert.match(await page.textContent('.new-script'), /cannot compile TypeScript, because Node is not installed/);
+    await page.screenshot({ path: join(screens, 'lan_new_script.png') });
+    assert.deepEqual(teacher.complaints, []);
+    await teacher.context.close();
 });

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import time
 
+from clock import DAY_S, clock_ahead
 from edit_client import PROTOCOL, Editor, Schema, block, hash_of, text_value, varint, vector_value
 from support import PATIENCE, Closed, WebSocket, World, check, needs_file, run, wait_until
 from test_accounts import PASSWORD, People
@@ -763,6 +764,33 @@ def test_edit_dev(program, _places, folder):
                         headers=["Origin: http://evil.example"]).status == 403, "a stranger's page")
     finally:
         dev.kill()
+
+
+def test_edit_uploads_that_nothing_names_end(program, _places, folder):
+    """After a week, if nobody edits the draft; what the log names stays."""
+    needs_file()
+    desk = Desk(program, folder)
+    try:
+        editor = desk.editor()
+        used, lost = b"print('used')", b"print('lost')"
+        for data in (used, lost):
+            good(desk.upload(data))
+        editor.wait("written", seq=editor.edit(desk.file("Workspace/Door.lua", used))["seq"])
+        good(ask(desk.up, "POST", "/admin/cleanup", desk.boss))
+
+        def blob(data):
+            return ask(desk.up, "GET", f"/api/places/{desk.place}/blob/{hashlib.sha256(data).hexdigest()}", desk.ann)
+        check(blob(lost)[2] == lost, "somebody may still name it")
+        desk.up.stop()
+        desk.up = People(program, folder, variables={**SECRET, **clock_ahead(folder, 9 * DAY_S)})
+        digest = hashlib.sha256(lost).hexdigest()
+        path = os.path.join(folder, "data", "blobs", digest[:2], digest[2:])
+        wait_until(lambda: not os.path.exists(path), "it is removed as the server starts")
+        desk.ann = good(ask(desk.up, "POST", "/login", None, {"username": "ann", "password": PASSWORD}))["session_token"]
+        check(blob(lost)[0] == 404 and blob(used)[2] == used, "what a file has stays")
+        desk.up.stop()
+    finally:
+        desk.up.kill()
 
 
 if __name__ == "__main__":

@@ -68,6 +68,9 @@ class Club:
         """The token of an account that operates all hosts; the link of any of them is good."""
         if self.boss is None:
             self.boss = self.hosts[0].operator()
+            for host in self.living():
+                wait_until(lambda host=host: host.post("/api/session", method="GET")[1]["registration"] == "open",
+                           "every host knows that everybody may register", 12)
         return self.boss
 
     @staticmethod
@@ -498,6 +501,8 @@ class Shown:
             wait_until(lambda: servers(host, self.boss)[0][world]["players"] == 1, "they are in again", 20)
         status, answer = host.post(f"/admin/servers/{world}", token=self.boss, method="DELETE")
         check(status == 200 and answer["state"] == "stopping", f"{status}: {answer}")
+        shown = servers(host, self.boss)[0].get(world, {"state": "stopping"})
+        check(shown["state"] == "stopping", f"the list does not know yet: {shown}")
         check(wait_told(again) is not None, "they play on")
         wait_until(lambda: world not in servers(host, self.boss)[0], "it is listed no more", 20)
         check(host.post(f"/admin/servers/{world}", token=self.boss, method="DELETE")[0] == 409, "twice")

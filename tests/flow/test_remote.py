@@ -426,6 +426,8 @@ def test_remote_operated(program, places, folder):
         # Stopping: it is saved and given back, and the next join starts it at the control plane.
         status, answer = plane.ask("DELETE", f"/admin/servers/{WORLD}")
         check((status, answer) == (200, {"world_id": WORLD, "state": "stopping"}), answer)
+        row = of_world(plane.ask("GET", "/admin/servers")[1]["servers"])
+        check(row is None or row["state"] == "stopping", f"the list does not know yet: {row}")
         check(heard(ann, "an operator stopped this world"), "she is told")
         check(remote.ends() == 0, "the host ends, and all is well:\n" + "\n".join(remote.lines[-9:]))
         wait_until(lambda: of_world(plane.ask("GET", "/admin/servers")[1]["servers"]) is None, "it is gone", 5)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/store/place/store_edit.h"
 
+#include "server/store/place/store_upload.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
@@ -164,5 +165,97 @@ TEST(what_is_not_written_is_found_and_damage_is_noticed)
     CHECK(fixture_sql(&fixture, "DELETE FROM edit_rows WHERE seq = 1"));
     CHECK_INT(load(&fixture, &loaded), STATUS_MALFORMED);
     CHECK_INT(store_edit_take(fixture.store, "no place", 1, &head), STATUS_MALFORMED);
+    fixture_end(&fixture);
+}
+
+// --- uploads ------------------------------------------------------------------------------------
+
+#define DAY_MS 86400000ull
+
+static const uint8_t named[32] = {1, 2}, unnamed[32] = {2, 3}, in_checkpoint[32] = {3, 4},
+                     undated[32] = {4, 5}; // by a program that noted no day
+
+static bool has(StoreFixture *fixture, const uint8_t hash[32])
+{
+    return store_edit_has_blob(fixture->store, PLACE, hash);
+}
+
+static Status put(StoreFixture *fixture, const uint8_t hash[32], uint64_t day)
+{
+    return store_upload_put(fixture->store, PLACE, hash, 10, day * DAY_MS + 5);
+}
+
+// How many end on that day; UINT32_MAX: no package is to be looked at.
+static uint32_t sweep(StoreFixture *fixture, uint64_t day)
+{
+    char place[65] = "";
+    uint32_t removed = 0;
+    const Status status = store_upload_next(fixture->store, "", day * DAY_MS, place);
+    if (status != STATUS_OK) {
+        CHECK_INT(status, STATUS_NOT_FOUND);
+        return UINT32_MAX;
+    }
+    CHECK_TEXT(place, PLACE);
+    CHECK_OK(store_upload_sweep(fixture->store, PLACE, day * DAY_MS, &removed));
+    return removed;
+}
+
+static void begin_uploads(StoreFixture *fixture, StoreEditHead *head)
+{
+    uint8_t told[40] = "op ", document[40] = "doc";
+    memcpy(told + 3, named, sizeof named);
+    memcpy(document + 7, in_checkpoint, sizeof in_checkpoint);
+    CHECK_OK(store_edit_take(fixture->store, PLACE, 5000, head));
+    head->log = head->epoch;
+    CHECK_OK(store_edit_begin(fixture->store, PLACE, head, document, sizeof document));
+    const StoreEditRow row = {.seq = 1, .told = told, .bytes = sizeof told};
+    CHECK_OK(store_edit_commit(fixture->store, PLACE, head->epoch, &row, 1));
+}
+
+TEST(uploads_that_no_log_names_end_after_a_while)
+{
+    StoreFixture fixture;
+    StoreEditHead head;
+    REQUIRE(fixture_begin(&fixture));
+    begin_uploads(&fixture, &head);
+    CHECK_OK(put(&fixture, named, 100));
+    CHECK_OK(put(&fixture, unnamed, 100));
+    CHECK_OK(put(&fixture, in_checkpoint, 100));
+    CHECK_INT(sweep(&fixture, 100 + UPLOAD_KEPT_DAYS), UINT32_MAX); // a page may still name them
+    CHECK_INT(sweep(&fixture, 101 + UPLOAD_KEPT_DAYS), 1);
+    CHECK(has(&fixture, named) && has(&fixture, in_checkpoint) && !has(&fixture, unnamed));
+    CHECK_INT(sweep(&fixture, 101 + UPLOAD_KEPT_DAYS), UINT32_MAX); // not again every hour
+    // Uploaded again, it counts from then on, and once.
+    CHECK_OK(put(&fixture, unnamed, 200));
+    CHECK_OK(put(&fixture, unnamed, 205));
+    CHECK_INT(fixture_number(&fixture, "SELECT count(*) FROM blob_uses WHERE purpose = 12"), 3);
+    CHECK_INT(sweep(&fixture, 205 + UPLOAD_KEPT_DAYS), 0);
+    CHECK(has(&fixture, unnamed));
+    // What the log stops naming ends like the others.
+    CHECK_OK(store_edit_checkpoint(fixture.store, PLACE, head.epoch, 1, "empty", 5));
+    CHECK_OK(store_edit_checkpoint(fixture.store, PLACE, head.epoch, 1, "empty", 5));
+    CHECK_INT(sweep(&fixture, 300), 3);
+    CHECK(!has(&fixture, named) && !has(&fixture, in_checkpoint) && !has(&fixture, unnamed));
+    fixture_end(&fixture);
+}
+
+TEST(uploads_without_a_day_get_one_and_a_damaged_log_may_name_all)
+{
+    StoreFixture fixture;
+    StoreEditHead head;
+    uint32_t removed = 9;
+    REQUIRE(fixture_begin(&fixture));
+    CHECK_OK(store_blob_use(fixture.store, undated, PLACE, STORE_BLOB_EDIT, 0, 10));
+    CHECK_INT(sweep(&fixture, 100), 0);
+    CHECK(has(&fixture, undated));
+    CHECK_INT(sweep(&fixture, 100 + UPLOAD_KEPT_DAYS), UINT32_MAX);
+    begin_uploads(&fixture, &head);
+    CHECK(fixture_sql(&fixture, "UPDATE edit_rows SET told = x'00'"));
+    CHECK_INT(store_upload_sweep(fixture.store, PLACE, 200 * DAY_MS, &removed), STATUS_MALFORMED);
+    CHECK(removed == 0 && has(&fixture, undated));
+    CHECK_OK(store_edit_forget(fixture.store, PLACE));
+    CHECK_INT(sweep(&fixture, 200), 1);
+    CHECK_OK(put(&fixture, undated, 200));
+    CHECK_INT(store_upload_put(fixture.store, "no place", undated, 1, 1), STATUS_MALFORMED);
     fixture_end(&fixture);
 }

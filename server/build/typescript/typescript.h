@@ -45,6 +45,8 @@ typedef struct TypeScriptResult {
 } TypeScriptResult;
 
 TypeScriptConfig typescript_config_default(void);
+// Are Node and the compilers there, for a config by default? A few looks at the disk.
+bool typescript_is_installed(void);
 MUST_USE Status typescript_create(const TypeScriptConfig *config, TypeScript **out);
 void typescript_destroy(TypeScript *typescript); // NULL is allowed
 // For the next calls: the cancel flag and the progress callback. Both may be NULL.

@@ -130,6 +130,13 @@ Status node_find(const char *node, const char *compiler, NodePaths *out,
     return STATUS_OK;
 }
 
+bool typescript_is_installed(void)
+{
+    NodePaths paths;
+    char reason[WORKER_REASON_BYTES];
+    return node_find(NULL, NULL, &paths, reason) == STATUS_OK;
+}
+
 // --- the launcher -------------------------------------------------------------------------------
 
 static int refuse_to_start(const char *text)

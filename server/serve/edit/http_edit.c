@@ -9,6 +9,8 @@
 #include "server/serve/people/http_class.h"
 #include "server/serve/publish/http_place.h"
 #include "server/store/place/store_edit.h"
+#include "server/store/place/store_upload.h"
+#include "server/sys/clock.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -200,7 +202,7 @@ static void put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
     }
     Status status = blob_put(serve->blobs, data != NULL ? data : "", bytes, hash);
     if (status == STATUS_OK && serve->drafts != NULL) {
-        status = store_blob_use(serve->store, hash, ask.place_id, STORE_BLOB_EDIT, 0, bytes);
+        status = store_upload_put(serve->store, ask.place_id, hash, bytes, clock_unix_ms());
     }
     if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it cannot be stored now; try again");

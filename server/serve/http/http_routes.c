@@ -514,7 +514,8 @@ static const HttpRoute routes[] = {
     {"GET", "/api/session", .handler = serve_get_session,
      .gives =
          "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean "
-         "roles?:array is_pupil?:boolean may_rename?:boolean registration? issuer?",
+         "roles?:array is_pupil?:boolean may_rename?:boolean typescript:boolean "
+         "shared_urls?:array registration? issuer?",
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,

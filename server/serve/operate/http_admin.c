@@ -361,6 +361,7 @@ static void stopped_there(Serve *serve, void *what, const PeerReply *reply)
     } else if (world == NULL || reply->outcome != PEER_DONE) {
         refuse_not_running(request, &response);
     } else {
+        fleet_note_stop(serve, world);
         answer_stopped(request, &response, world, WORLD_STOPPING);
     }
     http_complete(deferred, &response);

@@ -5,6 +5,7 @@
 #include "server/control/order/class.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/html.h"
+#include "server/serve/http/shared_url.h"
 #include "server/serve/people/http_class.h"
 #include "server/serve/publish/http_place.h"
 
@@ -152,10 +153,16 @@ static bool put_new_codes(Cards *cards, HttpRequest *request, HttpResponse *resp
     return cards->count > 0;
 }
 
-// "http://school.example": where the teacher reached us.
+// "http://school.example": where the teacher reached us, or where others do if that is only their
+// own computer. Of several such addresses the page asks the teacher to open one (class_people.tsx).
 static void find_address(Cards *cards, const HttpRequest *request)
 {
     char name[256];
+    SharedUrls shared;
+    if (serve_shared_urls(cards->serve, request, &shared) && shared.count == 1) {
+        snprintf(cards->address, sizeof cards->address, "%.240s/account", shared.text[0]);
+        return;
+    }
     serve_server_name(cards->serve, request, name, sizeof name);
     const bool is_secure = strncmp(name, "wss://", 6) == 0;
     const char *host = strstr(name, "://");

@@ -361,8 +361,12 @@ Status remote_world_stop(Serve *serve, const HostWorld *world, const char *reaso
     if (found == NULL) {
         return STATUS_NOT_FOUND;
     }
+    if (!remote_add_order(found, &order)) {
+        return STATUS_LIMIT;
+    }
     found->stop_ns = clock_ns();
-    return remote_add_order(found, &order) ? STATUS_OK : STATUS_LIMIT;
+    found->report.state = WORLD_STOPPING;
+    return STATUS_OK;
 }
 
 bool remote_world_stops(const Serve *serve, const char *world_id)
@@ -700,6 +704,9 @@ static void take_report(Serve *serve, RemoteWorld *world, const Reported *report
     world->heard_ns = clock_ns();
     world->report = reported->report;
     memcpy(world->report.host_id, reported->holder.host_id, sizeof world->report.host_id);
+    if (remote_world_stops(serve, world->world_id)) {
+        world->report.state = WORLD_STOPPING; // it was told so, perhaps not yet
+    }
     forget_done(world, reported->done);
     for (uint32_t i = 0; i < reported->account_count; i++) {
         take_account(world, reported->accounts[i]);

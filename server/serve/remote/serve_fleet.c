@@ -569,6 +569,14 @@ Status fleet_stop_world(Serve *serve, const HostWorld *world, PeerThen then, voi
     return serve_peer_ask(serve, &peer->row, &ask, then, what);
 }
 
+void fleet_note_stop(Serve *serve, const HostWorld *world)
+{
+    FleetWorld *found = find_world(serve, world);
+    if (found != NULL) {
+        found->report.state = WORLD_STOPPING;
+    }
+}
+
 Status fleet_drain(Serve *serve, const char *host_id, const char *how, PeerThen then, void *what)
 {
     HostPeerAsk ask = {.kind = PEER_DRAIN};

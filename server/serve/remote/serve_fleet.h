@@ -45,6 +45,7 @@ uint32_t fleet_silent_count(const Serve *serve); // hosts with a valid row that 
 // Orders to the host that runs a world, or to a host by its id.
 // STATUS_NOT_FOUND: no peer says that it runs it. STATUS_LIMIT: too much waits.
 MUST_USE Status fleet_stop_world(Serve *serve, const HostWorld *world, PeerThen then, void *what);
+void fleet_note_stop(Serve *serve, const HostWorld *world); // it does: before its host says so
 // "off", "on" or "stop": no worlds are started, are again, or everything ends as by SIGTERM.
 MUST_USE Status fleet_drain(Serve *serve, const char *host_id, const char *how, PeerThen then,
                             void *what);

@@ -12,6 +12,7 @@
 #include "server/net/websocket.h"
 #include "server/serve/http/body.h"
 #include "server/serve/http/http_routes.h"
+#include "server/serve/http/shared_url.h"
 #include "server/serve/listing/listing_feed.h"
 #include "server/serve/people/http_account.h"
 #include "server/serve/people/http_account_body.h"
@@ -428,6 +429,20 @@ static void answer_login(void *user, HttpRequest *request, HttpResponse *respons
     serve_answer_end(&answer, response);
 }
 
+static void write_shared_urls(const Serve *serve, const HttpRequest *request, JsonWriter *json)
+{
+    SharedUrls shared;
+    if (!serve_shared_urls(serve, request, &shared)) {
+        return;
+    }
+    json_write_name(json, "shared_urls");
+    json_write_array_begin(json);
+    for (uint32_t i = 0; i < shared.count; i++) {
+        json_write_text(json, shared.text[i]);
+    }
+    json_write_array_end(json);
+}
+
 // What a page needs to know before it asks for anything that could be refused.
 void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
 {
@@ -458,6 +473,9 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
                         serve->control != NULL && !who->is_guest &&
                             !control_name_is_closed(serve->control, who->account, who->roles));
     }
+    json_write_name(&answer.json, "typescript");
+    json_write_bool(&answer.json, serve->has_typescript);
+    write_shared_urls(serve, request, &answer.json);
     if (serve->control != NULL) {
         serve_write_member(&answer.json, "registration",
                            control_registration_is_open(serve->control) ? "open" : "invite");

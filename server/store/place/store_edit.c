@@ -11,7 +11,7 @@
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static Status find_head(Sql *sql, const char *package_id, StoreEditHead *out)
+Status edit_head_find(Sql *sql, const char *package_id, StoreEditHead *out)
 {
     Status status = STATUS_NOT_FOUND;
     SqlRow row = sql_open(sql, SQL_EDIT_HEAD_FIND, TABLE_NONE);
@@ -53,7 +53,7 @@ static void write_head(Sql *sql, const char *package_id, const StoreEditHead *he
 // The head, if it is this session's.
 static Status fence(Sql *sql, const char *package_id, uint64_t epoch, StoreEditHead *out)
 {
-    const Status status = find_head(sql, package_id, out);
+    const Status status = edit_head_find(sql, package_id, out);
     if (status == STATUS_OK && out->epoch != epoch) {
         return STATUS_DENIED;
     }
@@ -175,7 +175,7 @@ static Status edit_take(Store *store, Sql *sql, void *user)
 {
     (void)store;
     EditCall *call = user;
-    const Status status = find_head(sql, call->package_id, &call->out);
+    const Status status = edit_head_find(sql, call->package_id, &call->out);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_MALFORMED) {
         return status;
     }

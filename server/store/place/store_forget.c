@@ -78,15 +78,15 @@ static Status draft_discard(Store *store, Sql *sql, void *user)
     StorePackage package;
     const Status status = package_by_id(sql, package_id, &package);
     if (status == STATUS_OK) {
-        static const StoreBlobPurpose purposes[] = {STORE_BLOB_DRAFT, STORE_BLOB_EDIT};
         draft_delete(sql, package_id);
-        for (size_t i = 0; i < sizeof purposes / sizeof purposes[0]; i++) {
-            SqlRow row = sql_open(sql, SQL_BLOB_USE_END, TABLE_NONE);
-            sql_put_string(&row, package_id);
-            sql_put_u64(&row, purposes[i]);
-            sql_put_u64(&row, 0);
-            (void)sql_run(&row);
-        }
+        SqlRow row = sql_open(sql, SQL_BLOB_USE_END, TABLE_NONE);
+        sql_put_string(&row, package_id);
+        sql_put_u64(&row, STORE_BLOB_DRAFT);
+        sql_put_u64(&row, 0);
+        (void)sql_run(&row);
+        SqlRow uploads = sql_open(sql, SQL_UPLOADS_DELETE, TABLE_NONE);
+        sql_put_string(&uploads, package_id);
+        (void)sql_run(&uploads);
     }
     return status;
 }

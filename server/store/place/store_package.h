@@ -54,7 +54,7 @@ typedef enum StoreBlobPurpose {
     STORE_BLOB_SPELLS = 9,    // which spells a revision of a place was built with (spell_list.h)
     STORE_BLOB_SPELL = 10,    // the module of each of those
     STORE_BLOB_OWN_THUMBNAIL = 11, // number 0: picture 0, whatever the live revision has
-    STORE_BLOB_EDIT = 12           // uploaded by an editor; what its log names goes on being there
+    STORE_BLOB_EDIT = 12           // uploaded by an editor; number: the day (store_upload.h)
 } StoreBlobPurpose;
 
 typedef enum StoreChannel { STORE_BETA, STORE_LIVE } StoreChannel;

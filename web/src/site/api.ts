@@ -123,6 +123,8 @@ export interface Session {
     roles?: string[];
     is_pupil?: boolean; // a child's account, made by a class
     may_rename?: boolean;
+    typescript: boolean; // the server has a compiler for it
+    shared_urls?: string[]; // of a page at an address of one's own computer: where others reach the server
     registration?: 'open' | 'invite';
     issuer?: string; // the name of the issuer at which people may sign in
 }

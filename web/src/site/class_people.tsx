@@ -7,6 +7,7 @@ import { Failure, send } from './api.ts';
 import { NOTHING, Question, Saying, messageOf, nameOf, pathOf, sorted, useAction } from './class_parts.tsx';
 import type { ClassPeople, Person, Said } from './class_parts.tsx';
 import { LoopbackNote } from './forms.tsx';
+import { session } from './session.ts';
 import { NAMES_AT_ONCE, words } from './words_class.ts';
 
 interface Coded extends Person {
@@ -77,6 +78,14 @@ async function printCards(classId: string, body: object): Promise<void> {
     }
 }
 
+// What address the cards show if this page is at one that only this computer has (class_cards.c).
+function CardsNote(): JSX.Element {
+    const urls = session.value?.shared_urls ?? [];
+    return urls.length === 0 ? <LoopbackNote /> : urls.length === 1
+        ? <p class="soft" role="note">{words.cardsShow(urls[0] ?? '')}</p>
+        : <p class="wrong" role="note">{words.cardsFirst(urls)}</p>;
+}
+
 function Codes({ classId, pupils, done }: {
     classId: string; pupils: Coded[]; done: () => void;
 }): JSX.Element {
@@ -95,7 +104,7 @@ function Codes({ classId, pupils, done }: {
         <div class="notice codes" role="region" aria-label={words.codes}>
             <h3 tabIndex={-1} ref={heading}>{words.codes}</h3>
             <p>{words.codesHint}</p>
-            <LoopbackNote />
+            <CardsNote />
             <div class="ways">
                 <button type="button" class="button" disabled={busy} onClick={() => act(async () => {
                     await printCards(classId, { codes: pupils.map((pupil) => pupil.code) });
@@ -215,6 +224,7 @@ export function Pupils({ one, again, taken }: { one: ClassPeople; again: () => v
             <Saying said={said} />
             {one.pupils.length > 0 && <p><button type="button" class="button quiet" disabled={busy}
                 onClick={() => setAsking({ kind: 'all' })}>{words.allNew}</button></p>}
+            {codes.length === 0 && <CardsNote />}
             <h3>{words.addPupils}</h3>
             <AddPupils classId={one.class_id} added={(made) => { setCodes(made); again(); }} />
             {asking?.kind === 'code' && <Question text={words.newCodeSure(nameOf(asking.pupil))}
@@ -229,6 +239,7 @@ export function Pupils({ one, again, taken }: { one: ClassPeople; again: () => v
                     {words.deleteAccount}</button>
             </Question>}
             {asking?.kind === 'all' && <Question text={words.allNewSure} onCancel={() => setAsking(null)}>
+                <CardsNote />
                 <button type="button" class="button" onClick={renewAll}>{words.allNew}</button>
             </Question>}
         </section>

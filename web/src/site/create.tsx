@@ -169,6 +169,7 @@ function FromTemplate(): JSX.Element {
     const [typescript, setTypescript] = useState(false);
     const [said, setSaid] = useState('');
     const [isBusy, setBusy] = useState(false);
+    const hasTypescript = session.value?.typescript !== false; // null: not known yet
     const make = async (event: Event): Promise<void> => {
         event.preventDefault();
         setBusy(true); // pressed twice, it would make two
@@ -201,9 +202,10 @@ function FromTemplate(): JSX.Element {
                     </label>
                 ))}
             </fieldset>
-            <label class="check"><input type="checkbox" checked={typescript}
-                onChange={(event) => setTypescript(event.currentTarget.checked)} />
+            <label class="check"><input type="checkbox" checked={typescript} disabled={!hasTypescript}
+                aria-describedby="new-typescript" onChange={(event) => setTypescript(event.currentTarget.checked)} />
             {words.typescript}</label>
+            {!hasTypescript && <p id="new-typescript" class="soft">{siteWords.noTypescript}</p>}
             <button class="button" type="submit" disabled={isBusy}>{isBusy ? words.making : words.make}</button>
         </form>
     );

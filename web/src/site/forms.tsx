@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { isDevelopment } from '../ui/faults.ts';
 
 import { Failure } from './api.ts';
+import { session } from './session.ts';
 import { words as siteWords } from './words.ts';
 import { words } from './words_account.ts';
 
@@ -191,5 +192,5 @@ export function Copied({ label, text, rows = 1 }: {
 
 // Beside a link that is handed to others. Null: they can open it.
 export function LoopbackNote(): JSX.Element | null {
-    return isDevelopment() ? <p class="wrong" role="note">{siteWords.loopback}</p> : null;
+    return isDevelopment() ? <p class="wrong" role="note">{siteWords.loopback(session.value?.shared_urls ?? [])}</p> : null;
 }

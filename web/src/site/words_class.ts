@@ -91,6 +91,9 @@ const english = {
     codes: 'Codes to sign in',
     codesHint: 'Print them now: they cannot be shown again, because the server keeps no copy. A lost code can be replaced.',
     printCards: 'Print the cards',
+    cardsShow: (url: string) => `The cards tell pupils to open ${url}/account. The address of this page works on this computer only.`,
+    cardsFirst: (urls: readonly string[]) => `Cards that are printed from here show an address that works on this computer only. Open this page at ${
+        urls.join(' or ')} before you make codes; you sign in there once more.`,
     code: 'Code',
     done: 'Done',
     newCode: 'New code',

@@ -68,6 +68,7 @@ const english = {
         kickText: 'They leave the world at once and read why. They can come back; a ban keeps them out.',
         kicked: (name: string) => `${name} was removed.`,
         noPeople: 'Nobody with a sign-in is in it.',
+        peopleThere: 'Who is in it is shown by its own host:',
         announce: 'Announce to everybody',
         announceText: 'Text',
         announceHint: 'One line, at most 256 bytes. Everybody who plays reads it.',

@@ -7,6 +7,7 @@ import wasmUrl from '../../../build/wasm/studio.wasm?url'; // made by the wasm p
 import { Failure, get } from '../site/api.ts';
 import type { Session } from '../site/api.ts';
 import { messageOf } from '../site/message.ts';
+import { session } from '../site/session.ts';
 import { element } from '../ui/element.ts';
 import { StudioDocument } from './document.ts';
 import { Files } from './files.ts';
@@ -52,9 +53,10 @@ async function remember(doc: StudioDocument, place: string): Promise<void> {
 }
 
 async function start(place: string): Promise<void> {
-    const [session, module, schema] = await Promise.all([
+    const [who, module, schema] = await Promise.all([
         get<Session>('/api/session'), loadModule(), get<Schema>('/api/schema')]);
-    if (session.accounts && !session.signed_in) {
+    session.value = who;
+    if (who.accounts && !who.signed_in) {
         render(<Gate title={words.title} text={words.needAccount} label={words.signIn}
             href={`/account?next=${encodeURIComponent(location.pathname)}`} />, root);
         return;
@@ -66,7 +68,7 @@ async function start(place: string): Promise<void> {
     const files = new Files(place, doc);
     const link = new Link(place, doc);
     const studio = new Studio(place, doc, files, link, schema);
-    studio.hasAccounts = session.accounts;
+    studio.hasAccounts = who.accounts;
     window.studio = studio;
     const refused = link.state.subscribe((state) => {
         if (state === 'refused' && !doc.isOpen) {

@@ -233,7 +233,9 @@ const english = {
         private: 'Only the team of this place can open this link. Others are told that there is nothing. Change that on its page, under “Who may play it”.',
     },
     waitsForApproval: 'An operator looks at it before it is listed. Until then, who has the link can play it.',
-    loopbackLink: (host: string) => `This link works on this computer only (${host}). For friends on other machines, open this page by the network address of the server and use the link that is shown there. If it has none yet, whoever runs the server makes one: sandlot up --new-secret-key, once, and then sandlot up --host 0.0.0.0.`,
+    loopbackLink: (host: string, others: readonly string[]) => `This link works on this computer only (${host}). ${others.length > 0
+        ? `For friends on other machines, open this page at ${others.join(' or ')} and use the link that is shown there.`
+        : 'For friends on other machines, open this page by the network address of the server and use the link that is shown there. If it has none yet, whoever runs the server makes one: sandlot up --new-secret-key, once, and then sandlot up --host 0.0.0.0.'}`,
     playLink: 'Link of the place',
     playIt: 'Play it',
     manage: 'Its page',

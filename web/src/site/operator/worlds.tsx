@@ -74,7 +74,8 @@ function nameOf(row: Row): string {
 
 const PEOPLE_MS = 2000;
 
-function People({ world, acting }: { world: string; acting: Acting }): JSX.Element {
+// `host`: of the same database, if the world is there. Hosts tell each other how many play, not who.
+function People({ world, host, acting }: { world: string; host: HostRow | undefined; acting: Acting }): JSX.Element {
     const [people, setPeople] = useState<SignIn[] | null>(null);
     const [wrong, setWrong] = useState('');
     const load = (): void => {
@@ -89,6 +90,9 @@ function People({ world, acting }: { world: string; acting: Acting }): JSX.Eleme
     }, [world]);
     if (wrong !== '') {
         return <p class="wrong" role="alert">{wrong}</p>;
+    }
+    if (host !== undefined && people?.length === 0) {
+        return <p class="soft">{words.worlds.peopleThere} <a href={pageOf(host)}>{host.address.replace(/^wss?:\/\//, '')}</a></p>;
     }
     return people?.length === 0 ? <p class="soft">{words.worlds.noPeople}</p> : (
         <ul class="list">{(people ?? []).map((one) => (
@@ -105,7 +109,11 @@ function People({ world, acting }: { world: string; acting: Acting }): JSX.Eleme
     );
 }
 
-function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting }): JSX.Element {
+const pageOf = (host: HostRow): string => `${host.address.replace(/^ws/, 'http')}/operator`;
+
+function WorldRow({ id, row, host, acting }: {
+    id: string; row: Row; host: HostRow | undefined; acting: Acting;
+}): JSX.Element {
     const [isOpen, setOpen] = useState(false);
     const history = histories.of(id);
     return (
@@ -113,7 +121,7 @@ function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting })
             <tr>
                 <th scope="row">
                     {nameOf(row)}
-                    {row.reported_by != null && <span class="soft"> {words.worlds.elsewhere(row.reported_by)}</span>}
+                    {row.reported_by != null && <span class="soft"> {words.worlds.elsewhere(host?.address ?? row.reported_by)}</span>}
                     {row.state !== 'running' && <span class="soft"> {row.state}</span>}
                 </th>
                 <td><a href={`/place/${encodeURIComponent(row.place_id ?? '')}`}>{row.place_id}</a></td>
@@ -135,7 +143,7 @@ function WorldRow({ id, row, acting }: { id: string; row: Row; acting: Acting })
                     </div>
                 </td>
             </tr>
-            {isOpen && <tr><td colSpan={7}><People world={id} acting={acting} /></td></tr>}
+            {isOpen && <tr><td colSpan={7}><People world={id} host={host} acting={acting} /></td></tr>}
         </>
     );
 }
@@ -252,7 +260,8 @@ export function WorldsSection(): JSX.Element {
             {worlds.length > 0 &&
                 <Table label={words.worlds.worlds} head={[words.worlds.name, words.worlds.place, players, tick, memory,
                     traffic, words.worlds.actions]}>
-                    {worlds.slice(0, shown).map(([id, row]) => <WorldRow key={id} id={id} row={row} acting={acting} />)}
+                    {worlds.slice(0, shown).map(([id, row]) => <WorldRow key={id} id={id} row={row} acting={acting}
+                        host={server?.hosts?.find((host) => host.id === row.reported_by)} />)}
                 </Table>}
             {worlds.length > shown && <p><button type="button" class="button quiet"
                 onClick={() => setShown(shown + ROWS_SHOWN)}>{words.more}</button></p>}

@@ -2,6 +2,8 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 
+import { session } from '../../site/session.ts';
+import { words as siteWords } from '../../site/words.ts';
 import { Dialog } from '../../ui/parts.tsx';
 import type { Op } from '../document.ts';
 import { SCRIPT_NAME } from '../script_file.ts';
@@ -13,11 +15,14 @@ const LANGUAGES = ['lua', 'ts'] as const;
 type Language = typeof LANGUAGES[number];
 type Service = typeof SERVICES[number];
 
+// A place that is published or played on the server is compiled there.
+const hasTypescript = (): boolean => session.value?.typescript !== false;
+
 // Most of the place's own scripts are in it.
 function usual(studio: Studio): Language {
     const paths = studio.document.files().map(({ path }) => path);
     const count = (ending: RegExp): number => paths.filter((path) => ending.test(path)).length;
-    return count(/\.ts$/) > count(/\.luau?$/) ? 'ts' : 'lua';
+    return hasTypescript() && count(/\.ts$/) > count(/\.luau?$/) ? 'ts' : 'lua';
 }
 
 async function make(studio: Studio, path: string, text: string, isGiven: boolean): Promise<void> {
@@ -63,7 +68,8 @@ export function NewScript({ studio, close }: { studio: Studio; close: () => void
                 <fieldset class="who">
                     <legend>{words.newScript.language}</legend>
                     {LANGUAGES.map((each) => <label key={each}><input type="radio" name="language" value={each} checked={language === each}
-                        onChange={() => setLanguage(each)} /> {words.newScript.languages[each]}</label>)}
+                        disabled={each === 'ts' && !hasTypescript()} onChange={() => setLanguage(each)} /> {words.newScript.languages[each]}</label>)}
+                    {!hasTypescript() && <p class="soft">{siteWords.noTypescript}</p>}
                 </fieldset>
                 {canGive && <label><input type="checkbox" checked={wantsGiven}
                     onChange={(event) => setGiven(event.currentTarget.checked)} /> {words.newScript.give(chosen)}</label>}
