@@ -188,8 +188,8 @@ static bool list_attributes(World *world, PlaceScratch *scratch, const PlaceBody
 }
 
 // What the entity does by itself once it is there.
-static Status begin(World *world, const PlaceEntityDoc *doc, const PlaceEntity *entity,
-                    uint64_t net_id)
+static Status begin_made(World *world, const PlaceEntityDoc *doc, const PlaceEntity *entity,
+                         uint64_t net_id)
 {
     const Text script = place_script(&doc->body);
     Status status = STATUS_OK;
@@ -229,7 +229,7 @@ static Status make(World *world, PlaceScratch *scratch, const PlaceEntityDoc *do
     if (status != STATUS_OK) {
         return status;
     }
-    status = begin(world, doc, &entity, net_id);
+    status = begin_made(world, doc, &entity, net_id);
     if (status != STATUS_OK) {
         status_ignore(face->methods->destroy(face, net_id));
         return status;

@@ -121,7 +121,7 @@ static const char **value_of(Options *options, const char *name)
 }
 
 // EXIT_OK: continue. *done: nothing is left to do (the help was printed).
-static int parse(Options *options, int argc, char **argv, bool *done)
+static int parse_arguments(Options *options, int argc, char **argv, bool *done)
 {
     for (int i = 1; i < argc; i++) {
         const char **value = value_of(options, argv[i]);
@@ -186,7 +186,7 @@ static void cancel(int number)
     atomic_store(&is_cancelled, true);
 }
 
-static bool begin(Session *session, const Options *options)
+static bool begin_session(Session *session, const Options *options)
 {
     struct sigaction action = {.sa_handler = cancel};
     WorkerConfig config = worker_config_default();
@@ -590,11 +590,11 @@ static int run(int argc, char **argv, int (*work)(Session *))
     Options options = {.command = argv[0], .json = command_wants_json(argc, argv)};
     Session session;
     bool done = false;
-    const int parsed = parse(&options, argc, argv, &done);
+    const int parsed = parse_arguments(&options, argc, argv, &done);
     if (parsed != EXIT_OK || done) {
         return parsed;
     }
-    if (!begin(&session, &options)) {
+    if (!begin_session(&session, &options)) {
         return command_fail(options.command, options.json, EXIT_FAILED, "out of memory");
     }
     const int result = work(&session);

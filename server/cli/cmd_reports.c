@@ -215,8 +215,8 @@ static int run_moderate(const Order *order)
 
 // --- the arguments ------------------------------------------------------------------------------
 
-static int parse(Order *order, const char *command, const char *text_option, int argc, char **argv,
-                 CommandUsage usage)
+static int parse_arguments(Order *order, const char *command, const char *text_option, int argc,
+                           char **argv, CommandUsage usage)
 {
     const bool json = order->client.json;
     for (int i = 1; i < argc; i++) {
@@ -250,8 +250,9 @@ int cmd_reports(int argc, char **argv)
         return EXIT_OK;
     }
     int code = tool_open(&order.client, "reports", &argc, argv);
-    code = code == EXIT_OK ? parse(&order, "reports", "--note", argc, argv, print_reports_usage)
-                           : code;
+    code = code == EXIT_OK
+               ? parse_arguments(&order, "reports", "--note", argc, argv, print_reports_usage)
+               : code;
     return code == EXIT_OK ? run_reports(&order) : code;
 }
 
@@ -263,7 +264,8 @@ int cmd_moderate(int argc, char **argv)
         return EXIT_OK;
     }
     int code = tool_open(&order.client, "moderate", &argc, argv);
-    code = code == EXIT_OK ? parse(&order, "moderate", "--reason", argc, argv, print_moderate_usage)
-                           : code;
+    code = code == EXIT_OK
+               ? parse_arguments(&order, "moderate", "--reason", argc, argv, print_moderate_usage)
+               : code;
     return code == EXIT_OK ? run_moderate(&order) : code;
 }

@@ -75,7 +75,7 @@ static bool find_end(const char *given, End *out)
     return status == STATUS_OK || status == STATUS_EXISTS;
 }
 
-static void tell(void *user, const char *table, uint64_t rows, uint64_t written)
+static void print_table(void *user, const char *table, uint64_t rows, uint64_t written)
 {
     (void)user;
     if (rows > 0 || written > 0) {
@@ -128,7 +128,7 @@ static int copy(const char *from, const char *to, bool overwrites)
                             .to = target.path,
                             .overwrites = overwrites,
                             .is_cancelled = is_cancelled,
-                            .told = tell};
+                            .told = print_table};
     Status status = store_move_check(target.path, reason, sizeof reason);
     // First the blobs, then the rows that name them.
     if (status == STATUS_OK) {

@@ -220,8 +220,8 @@ static const HttpRefusal *find_refusal(HttpRequest *request, const char *method)
 
 // The headers are there. An answer now, before the body, ends the connection after it: so what is a
 // little too large is read to its end, because a client that still sends may never see the answer.
-static enum MHD_Result begin(HttpRequest *request, const char *method, const char *path,
-                             const char *version)
+static enum MHD_Result begin_request(HttpRequest *request, const char *method, const char *path,
+                                     const char *version)
 {
     uint64_t declared;
     count(request->server, &request->server->stats.requests);
@@ -328,7 +328,7 @@ static enum MHD_Result continue_request(HttpRequest *request, const char *path, 
         request->is_get = strcmp(method, "GET") == 0;
         request->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
         http_find_client(request);
-        return begin(request, method, path, version);
+        return begin_request(request, method, path, version);
     }
     if (request->was_paused) {
         bool is_over;

@@ -46,7 +46,7 @@ void rooms_destroy(Rooms *rooms)
     }
 }
 
-static Room *find(const Rooms *rooms, const char *name)
+static Room *find_room(const Rooms *rooms, const char *name)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         if (strcmp(rooms->all[i].world_id, name) == 0 ||
@@ -74,8 +74,8 @@ static Status grow(Rooms *rooms, uint32_t count)
     return STATUS_OK;
 }
 
-static void put(Rooms *rooms, Room *room, const char *world_id, const char *room_code,
-                bool is_ready, bool is_private)
+static void set_room(Rooms *rooms, Room *room, const char *world_id, const char *room_code,
+                     bool is_ready, bool is_private)
 {
     room->is_private = is_private;
     if (strcmp(room->world_id, world_id) != 0 || strcmp(room->room_code, room_code) != 0) {
@@ -94,7 +94,7 @@ Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id, const char
     pthread_mutex_lock(&rooms->lock);
     const Status status = grow(rooms, number + 1);
     if (status == STATUS_OK) {
-        put(rooms, &rooms->all[number], world_id, room_code, is_ready, is_private);
+        set_room(rooms, &rooms->all[number], world_id, room_code, is_ready, is_private);
     }
     pthread_mutex_unlock(&rooms->lock);
     return status;
@@ -103,7 +103,7 @@ Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id, const char
 bool rooms_find(Rooms *rooms, const char *name, bool *is_ready, bool *is_private)
 {
     pthread_mutex_lock(&rooms->lock);
-    const Room *room = name[0] != '\0' ? find(rooms, name) : NULL;
+    const Room *room = name[0] != '\0' ? find_room(rooms, name) : NULL;
     *is_ready = room != NULL && room->is_ready;
     *is_private = room != NULL && room->is_private;
     pthread_mutex_unlock(&rooms->lock);

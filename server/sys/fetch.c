@@ -59,7 +59,7 @@ bool fetch_url_is_allowed(const char *url)
 
 // --- what comes back ----------------------------------------------------------------------------
 
-static bool keep(Transfer *transfer, const char *data, size_t bytes)
+static bool keep_bytes(Transfer *transfer, const char *data, size_t bytes)
 {
     FetchReply *reply = transfer->reply;
     if (reply->bytes + bytes + 1 > transfer->capacity) {
@@ -105,7 +105,7 @@ static size_t take_body(char *data, size_t one, size_t bytes, void *user)
     curl_lib.curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
     const bool to_file = transfer->ask->to_file && status / 100 == 2;
     transfer->has_failed = !(to_file ? write_all(transfer->ask->reply_file, data, bytes)
-                                     : keep(transfer, data, bytes));
+                                     : keep_bytes(transfer, data, bytes));
     reply->bytes += bytes;
     return transfer->has_failed ? 0 : bytes;
 }

@@ -29,7 +29,7 @@ static Paint server_paint(const View *view, uint64_t net_id)
     return record == NULL ? own : paint_merge(&own, &record->paint, record->painted);
 }
 
-static ViewPaint *find(const View *view, uint64_t net_id)
+static ViewPaint *find_paint(const View *view, uint64_t net_id)
 {
     const uint32_t number = id_map_find(&view->paint_map, net_id);
     return number == 0 ? NULL : &view->paints[number - 1];
@@ -49,7 +49,7 @@ static void forget(View *view, ViewPaint *paint)
 // What the server has changed since the last time is no longer hidden; NULL: nothing is.
 static ViewPaint *compare(View *view, uint64_t net_id, const Paint *server)
 {
-    ViewPaint *paint = find(view, net_id);
+    ViewPaint *paint = find_paint(view, net_id);
     if (paint == NULL) {
         return NULL;
     }
@@ -77,7 +77,7 @@ Paint view_paint(View *view, uint64_t net_id)
 
 void view_paint_server(View *view, uint64_t net_id)
 {
-    if (find(view, net_id) != NULL) {
+    if (find_paint(view, net_id) != NULL) {
         const Paint server = server_paint(view, net_id);
         (void)compare(view, net_id, &server);
     }
@@ -85,7 +85,7 @@ void view_paint_server(View *view, uint64_t net_id)
 
 void view_paint_forget(View *view, uint64_t net_id)
 {
-    ViewPaint *paint = find(view, net_id);
+    ViewPaint *paint = find_paint(view, net_id);
     if (paint != NULL) {
         forget(view, paint);
     }

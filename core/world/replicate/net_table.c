@@ -120,7 +120,7 @@ static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t n
     return detail;
 }
 
-static void keep(NetTable *table, uint32_t entry, Vec3 position)
+static void keep_position(NetTable *table, uint32_t entry, Vec3 position)
 {
     NetEntry *hot = &table->entries[entry];
     const Vec3 step = vec3_sub(position, hot->position);
@@ -549,7 +549,7 @@ static void visit(NetTable *table, Handle handle, uint64_t ticks)
     } else {
         visit_mover(table, entry, entity, handle, ticks);
     }
-    keep(table, entry, entity->position);
+    keep_position(table, entry, entity->position);
 }
 
 static void sweep_entities(NetTable *table, uint32_t before_count)

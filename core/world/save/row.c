@@ -229,8 +229,8 @@ static void write_head(ByteWriter *writer, RowType type, const RowKey *key, size
 }
 
 // `fill` writes the value; it is called once to measure the length.
-static void put(ByteWriter *writer, RowType type, RowKey key,
-                void (*fill)(ByteWriter *writer, const void *object), const void *object)
+static void write_row(ByteWriter *writer, RowType type, RowKey key,
+                      void (*fill)(ByteWriter *writer, const void *object), const void *object)
 {
     ByteWriter counter = byte_counter();
     fill(&counter, object);
@@ -274,7 +274,7 @@ static void fill_meta(ByteWriter *writer, const void *object)
 
 void row_put_meta(const RowMeta *meta, ByteWriter *writer)
 {
-    put(writer, ROW_META, (RowKey){0}, fill_meta, meta);
+    write_row(writer, ROW_META, (RowKey){0}, fill_meta, meta);
 }
 
 Status row_meta(const Row *row, RowMeta *out)
@@ -314,7 +314,7 @@ static void fill_player(ByteWriter *writer, const void *object)
 
 void row_put_player(const RowPlayer *player, ByteWriter *writer)
 {
-    put(writer, ROW_PLAYER, key_u64(player->account), fill_player, player);
+    write_row(writer, ROW_PLAYER, key_u64(player->account), fill_player, player);
 }
 
 Status row_player(const Row *row, RowPlayer *out)
@@ -378,7 +378,7 @@ static void fill_resume(ByteWriter *writer, const void *object)
 
 void row_put_resume(const RowResume *resume, ByteWriter *writer)
 {
-    put(writer, ROW_RESUME, key_hash(resume->token_hash), fill_resume, resume);
+    write_row(writer, ROW_RESUME, key_hash(resume->token_hash), fill_resume, resume);
 }
 
 void row_delete_resume(const uint8_t token_hash[32], ByteWriter *writer)
@@ -432,7 +432,7 @@ static void fill_profiles(ByteWriter *writer, const void *object)
 void row_put_profiles(const RowProfiles *profiles, ByteWriter *writer)
 {
     ASSERT(profiles->count <= PROFILES_MAX);
-    put(writer, ROW_PROFILES, key_u64(profiles->account), fill_profiles, profiles);
+    write_row(writer, ROW_PROFILES, key_u64(profiles->account), fill_profiles, profiles);
 }
 
 Status row_profiles(const Row *row, RowProfiles *out)
@@ -529,7 +529,7 @@ static void fill_structure(ByteWriter *writer, const void *object)
 
 void row_put_structure(const RowStructure *structure, ByteWriter *writer)
 {
-    put(writer, ROW_STRUCTURE, key_u64(structure->desc.net_id), fill_structure, structure);
+    write_row(writer, ROW_STRUCTURE, key_u64(structure->desc.net_id), fill_structure, structure);
 }
 
 void row_delete_structure(uint64_t net_id, ByteWriter *writer)

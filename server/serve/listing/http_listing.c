@@ -345,8 +345,8 @@ static void refuse_without_accounts(HttpRequest *request, HttpResponse *response
 typedef bool (*Build)(Serve *serve, const Asked *asked, ListingAnswer *answer);
 
 // Ends an answer and keeps it; its tag, or NULL. The generation is that of before it was read.
-static const char *keep(Serve *serve, const char *key, ListingAnswer *answer,
-                        HttpResponse *response, uint64_t generation)
+static const char *keep_answer(Serve *serve, const char *key, ListingAnswer *answer,
+                               HttpResponse *response, uint64_t generation)
 {
     char *tag = (char *)answer->text + answer->writer.capacity; // there is room behind it
     if (!listing_answer_end(answer, response)) {
@@ -368,7 +368,7 @@ static void make(Serve *serve, HttpRequest *request, HttpResponse *response, Bui
     ListingAnswer answer;
     if (build(serve, &asked, &answer)) {
         const char *tag =
-            keep(serve, key_of(request, key) ? key : NULL, &answer, response, generation);
+            keep_answer(serve, key_of(request, key) ? key : NULL, &answer, response, generation);
         if (tag != NULL) {
             put_headers(response, tag);
         }
@@ -389,7 +389,7 @@ static void renew(void *user, bool is_cancelled)
     const Asked asked = {.parts = renewal->parts + strlen(renewal->parts) + 1}; // behind the path
     ListingAnswer answer = {.text = NULL};
     if (!is_cancelled && renewal->build(serve, &asked, &answer)) {
-        (void)keep(serve, renewal->key, &answer, NULL, generation);
+        (void)keep_answer(serve, renewal->key, &answer, NULL, generation);
     }
     free(answer.text);
     free(renewal);

@@ -37,7 +37,7 @@ static void tell_job(Serve *serve, const PlaceReload *reload)
 }
 
 // Its job, the log, and who watches.
-static void tell(Serve *serve, const PlaceReload *reload)
+static void report_reload(Serve *serve, const PlaceReload *reload)
 {
     const JobReload *result = &reload->result;
     tell_job(serve, reload);
@@ -153,7 +153,7 @@ void serve_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReload
     if (result == HOST_RELOAD_RESTORED) {
         tell_job(serve, reload); // the others know since it failed
     } else if (reload->waiting == 0 && reload->is_begun) {
-        tell(serve, reload);
+        report_reload(serve, reload);
     }
 }
 
@@ -201,7 +201,7 @@ void place_reload_restarted(Serve *serve, uint64_t tag, const char *world_id)
     reload->result.is_settled = is_settled(reload);
     pthread_mutex_unlock(&serve->places->mutex);
     if (reload->waiting == 0 && reload->is_begun) {
-        tell(serve, reload);
+        report_reload(serve, reload);
     }
 }
 
@@ -262,7 +262,7 @@ uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, 
     reload->result.is_settled = is_settled(reload);
     pthread_mutex_unlock(&serve->places->mutex);
     if (reload->waiting == 0) { // else the last world that answers does
-        tell(serve, reload);
+        report_reload(serve, reload);
     }
     return reload->tag;
 }

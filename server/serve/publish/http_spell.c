@@ -316,8 +316,8 @@ static Status add_revision(Serve *serve, HttpRequest *request, HttpResponse *res
 }
 
 // As for an upload: the blob, a place in the queue, the row, the job.
-static bool begin(Serve *serve, HttpRequest *request, HttpResponse *response,
-                  StoreRevision *revision)
+static bool begin_build(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        StoreRevision *revision)
 {
     if (!place_build_reserve(serve, revision->maker_id, revision->job_id, request, response)) {
         return false;
@@ -363,7 +363,7 @@ void serve_post_spell_build(void *user, HttpRequest *request, HttpResponse *resp
              body.is_prompt ? NOTES_SHOWN : 0, body.text);
     utf8_clean(revision.notes);
     if (!pack(serve, request, response, &body, &revision) ||
-        !begin(serve, request, response, &revision)) {
+        !begin_build(serve, request, response, &revision)) {
         return;
     }
     ServeAnswer answer;

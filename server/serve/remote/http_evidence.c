@@ -174,7 +174,7 @@ static bool read_evidence(const Serve *serve, HttpRequest *request, const JsonNo
     return error.status == STATUS_OK && (is_report || out->report_id > 0);
 }
 
-static const JsonNode *parse(HttpRequest *request, HttpResponse *response)
+static const JsonNode *parse_body(HttpRequest *request, HttpResponse *response)
 {
     size_t bytes = 0;
     const char *body = (const char *)http_body(request, &bytes);
@@ -267,7 +267,7 @@ void serve_hosts_evidence(void *user, HttpRequest *request, HttpResponse *respon
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
-    const JsonNode *root = parse(request, response);
+    const JsonNode *root = parse_body(request, response);
     if (root == NULL) {
         return;
     }

@@ -116,7 +116,7 @@ static void replace_world(void *user, void *what)
 }
 
 // Tells the main thread; without memory it hears of it at the next start.
-static void tell(Serve *serve, MailRun run, const StoreWorld *row)
+static void post_world(Serve *serve, MailRun run, const StoreWorld *row)
 {
     StoreWorld *copy = malloc(sizeof *copy);
     if (copy != NULL) {
@@ -141,7 +141,7 @@ static void let_go(void *user, void *what)
 static void refuse_running(Serve *serve, HttpRequest *request, HttpResponse *response,
                            const StoreWorld *row)
 {
-    tell(serve, let_go, row);
+    post_world(serve, let_go, row);
     http_fail(request, response, 409, "running",
               "this world runs; if nobody is in it, it stops now: try again in a few seconds");
 }
@@ -217,7 +217,7 @@ static void import(Serve *serve, HttpRequest *request, HttpResponse *response,
         refuse_busy(request, response);
     } else {
         ServeAnswer answer;
-        tell(serve, replace_world, &row);
+        post_world(serve, replace_world, &row);
         serve_answer_begin(&answer, request);
         serve_write_world(&answer.json, &row);
         serve_answer_end(&answer, response);
@@ -288,7 +288,7 @@ void serve_delete_world(void *user, HttpRequest *request, HttpResponse *response
         refuse_busy(request, response);
     } else {
         ServeAnswer answer;
-        tell(serve, forget_world, &row);
+        post_world(serve, forget_world, &row);
         serve_answer_begin(&answer, request);
         json_write_object_begin(&answer.json);
         serve_write_member(&answer.json, "world_id", row.world_id);

@@ -32,7 +32,7 @@ typedef struct Writing {
     uint8_t *text; // WORLD_ITEM_BYTES_MAX
 } Writing;
 
-static void put(Writing *writing, const void *bytes, size_t count)
+static void write_bytes(Writing *writing, const void *bytes, size_t count)
 {
     const uint8_t *at = bytes;
     while (count > 0 && writing->status == STATUS_OK) {
@@ -48,7 +48,7 @@ static void put(Writing *writing, const void *bytes, size_t count)
 
 static void put_text(Writing *writing, const char *text)
 {
-    put(writing, text, strlen(text));
+    write_bytes(writing, text, strlen(text));
 }
 
 static void put_json(Writing *writing, const JsonWriter *json, const ByteWriter *bytes)
@@ -57,7 +57,7 @@ static void put_json(Writing *writing, const JsonWriter *json, const ByteWriter 
         writing->status = writing->status == STATUS_OK ? STATUS_MALFORMED : writing->status;
         return;
     }
-    put(writing, writing->text, bytes->at);
+    write_bytes(writing, writing->text, bytes->at);
 }
 
 // --- the parts ----------------------------------------------------------------------------------

@@ -161,7 +161,7 @@ static SqlError bind_null(void *of, int at)
 
 // --- transactions -------------------------------------------------------------------------------
 
-static SqlError begin(Pg *pg, PgStatement *statement)
+static SqlError begin_query(Pg *pg, PgStatement *statement)
 {
     SqlError error = pg_connect(pg);
     ASSERT(!pg->is_open);
@@ -223,7 +223,7 @@ static SqlError run_control(Pg *pg, PgStatement *statement)
     switch (statement->control) {
     case PG_BEGIN:
     case PG_BEGIN_READ:
-        return begin(pg, statement);
+        return begin_query(pg, statement);
     case PG_COMMIT:
         return commit(pg, statement);
     case PG_UNDO: // what waits came after the savepoint

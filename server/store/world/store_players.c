@@ -255,7 +255,7 @@ static bool load_old(Applying *all, uint64_t epoch, RowsFound *found)
     return list_players(all->old_bytes, all->old_byte_count, &all->old);
 }
 
-static void keep(Applying *all, const PlayerRow *player)
+static void keep_player(Applying *all, const PlayerRow *player)
 {
     memcpy(all->bytes + all->byte_count, player->bytes, player->byte_count);
     all->byte_count += player->byte_count;
@@ -267,7 +267,7 @@ static void keep_old(Applying *all, const PlayerRow *old)
     Row row;
     RowPlayer player;
     if (!all->is_full) {
-        keep(all, old);
+        keep_player(all, old);
     } else if (read_player(old, &row, &player)) {
         put_checkpoint(all->sql, all->world_id, &player);
     }
@@ -280,7 +280,7 @@ static void put_given(Applying *all, const PlayerRow *given, const PlayerRow *ol
     RowPlayer player;
     Text name, before;
     if (row_player_is_present(given->value, given->value_bytes, &name)) {
-        keep(all, given);
+        keep_player(all, given);
         if (old == NULL) {
             sql_run_with_key(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
         }
