@@ -15,22 +15,18 @@
 
 // --- creation -----------------------------------------------------------------------------------
 
-static size_t array_need(size_t count, size_t item_bytes)
-{
-    return arena_need(heap_array_bytes(count, item_bytes));
-}
-
 size_t net_table_bytes(const NetTableConfig *config)
 {
     const SimConfig *sim = sim_config(config->sim);
     const size_t entries = (size_t)sim->entity_max + 1;
-    size_t bytes = array_need(entries, sizeof(NetEntry)) + array_need(entries, sizeof(NetDetail));
-    bytes += array_need(entries, sizeof(NetSpan));
-    bytes += array_need(entries, sizeof(NetShape));
-    bytes += array_need(sim->character_max, sizeof(NetState[NET_RING]));
-    bytes += array_need(sim->character_max, sizeof(uint32_t));
+    size_t bytes =
+        arena_array_need(entries, sizeof(NetEntry)) + arena_array_need(entries, sizeof(NetDetail));
+    bytes += arena_array_need(entries, sizeof(NetSpan));
+    bytes += arena_array_need(entries, sizeof(NetShape));
+    bytes += arena_array_need(sim->character_max, sizeof(NetState[NET_RING]));
+    bytes += arena_array_need(sim->character_max, sizeof(uint32_t));
     bytes += id_map_bytes((uint32_t)entries);
-    bytes += 3 * array_need(entries, sizeof(uint32_t));
+    bytes += 3 * arena_array_need(entries, sizeof(uint32_t));
     bytes += arena_need(NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX);
     return bytes;
 }
