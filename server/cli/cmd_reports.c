@@ -50,11 +50,6 @@ typedef struct Order {
 
 // --- reports ------------------------------------------------------------------------------------
 
-static const char *or_dash(const char *text)
-{
-    return text[0] != '\0' ? text : "-";
-}
-
 static void print_row(const JsonNode *report)
 {
     const char *about = tool_text(report, "account");
@@ -79,8 +74,8 @@ static void print_evidence(const JsonNode *report)
         const JsonNode *known = json_find(line, "known");
         diagnostic_print(stdout, "  %s %s %-7s  %s (%s)%s%s", tool_text(line, "at"),
                          known != NULL && known->boolean ? "*" : " ", tool_text(line, "kind"),
-                         or_dash(tool_text(line, "shown_name")),
-                         or_dash(tool_text(line, "account")),
+                         command_or_dash(tool_text(line, "shown_name")),
+                         command_or_dash(tool_text(line, "account")),
                          tool_text(line, "text")[0] != '\0' ? ": " : "", tool_text(line, "text"));
     }
 }

@@ -24,12 +24,6 @@ typedef struct Transfer {
     bool has_failed; // our own disk or memory
 } Transfer;
 
-static char *url_part(CURLU *url, CURLUPart part)
-{
-    char *text = NULL;
-    return curl_lib.curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
-}
-
 static bool may_ask(const char *text, bool any_http)
 {
     CURLU *url = curl_library_open() ? curl_lib.curl_url() : NULL;
@@ -38,8 +32,9 @@ static bool may_ask(const char *text, bool any_http)
     }
     bool is_good = curl_lib.curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
     if (is_good) {
-        char *scheme = url_part(url, CURLUPART_SCHEME), *host = url_part(url, CURLUPART_HOST);
-        char *user = url_part(url, CURLUPART_USER);
+        char *scheme = curl_url_part(url, CURLUPART_SCHEME),
+             *host = curl_url_part(url, CURLUPART_HOST);
+        char *user = curl_url_part(url, CURLUPART_USER);
         is_good =
             scheme != NULL && host != NULL && user == NULL &&
             (strcmp(scheme, "https") == 0 ||

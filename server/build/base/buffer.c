@@ -73,6 +73,13 @@ void buffer_put_u32(Buffer *buffer, uint32_t value)
     put_little(buffer, value, 4);
 }
 
+void buffer_put_u32_big(Buffer *buffer, uint32_t value)
+{
+    const uint8_t bytes[4] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
+                              (uint8_t)value};
+    buffer_put(buffer, bytes, sizeof bytes);
+}
+
 void buffer_put_u64(Buffer *buffer, uint64_t value)
 {
     put_little(buffer, value, 8);
