@@ -509,7 +509,7 @@ Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *u
     if (!store_id_is_valid(world_id)) {
         return STATUS_MALFORMED;
     }
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     Sql *sql = store->reader;
     // One transaction, so that all tables are of one moment.
     sql_begin_read(sql);
