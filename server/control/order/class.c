@@ -414,20 +414,6 @@ bool control_name_is_closed(Control *control, uint64_t account, uint32_t roles)
     return is_closed || (!is_pupil && (roles & ROLE_PUPIL) != 0);
 }
 
-bool control_is_classmate(Control *control, uint64_t account, uint64_t other, const char *place_id)
-{
-    struct Classes *classes = control->classes;
-    bool is_one = false;
-    pthread_mutex_lock(&classes->lock);
-    for (uint32_t i = 0; account != 0 && i < classes->count && !is_one; i++) {
-        if (classes->entries[i].account == account && (other != 0 || place_id[0] != '\0')) {
-            is_one = find_member(classes, classes->entries[i].class_id, other, place_id) != NULL;
-        }
-    }
-    pthread_mutex_unlock(&classes->lock);
-    return is_one;
-}
-
 Status control_set_class_names(Control *control, const char *class_id, bool are_public)
 {
     struct Classes *classes = control->classes;
