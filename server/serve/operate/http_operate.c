@@ -134,33 +134,25 @@ void serve_admin_get_storage(void *user, HttpRequest *request, HttpResponse *res
         return;
     }
     StoreUse *uses = malloc(limit * sizeof *uses);
-    uint8_t *text = malloc(STORAGE_BYTES);
     http_keep(request, uses);
-    http_keep(request, text);
-    if (uses == NULL || text == NULL ||
-        store_uses(serve->store, uses, (uint32_t)limit, &count) != STATUS_OK) {
+    if (uses == NULL || store_uses(serve->store, uses, (uint32_t)limit, &count) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it cannot be read; try again");
         return;
     }
     status_ignore(disk_space(serve->data, &disk)); // unknown: 0 bytes
-    ByteWriter writer = byte_writer(text, STORAGE_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "accounts");
-    json_write_array_begin(&json);
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, STORAGE_BYTES);
+    JsonWriter *json = &answer.json;
+    json_write_object_begin(json);
+    json_write_name(json, "accounts");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < count; i++) {
-        write_use(serve, &json, &uses[i]);
+        write_use(serve, json, &uses[i]);
     }
-    json_write_array_end(&json);
-    serve_write_number(&json, "account_bytes_max", serve_account_bytes_max(serve));
-    serve_write_number(&json, "disk_free_bytes", disk.free_bytes);
-    serve_write_number(&json, "disk_total_bytes", disk.total_bytes);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = text;
-    response->bytes = writer.at;
-    response->body_is_static = true;
+    json_write_array_end(json);
+    serve_write_number(json, "account_bytes_max", serve_account_bytes_max(serve));
+    serve_write_number(json, "disk_free_bytes", disk.free_bytes);
+    serve_write_number(json, "disk_total_bytes", disk.total_bytes);
+    json_write_object_end(json);
+    serve_answer_end(&answer, response);
 }

@@ -191,7 +191,7 @@ void serve_get_offers(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, LIST_BYTES);
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "offers");
     json_write_array_begin(&answer.json);
@@ -201,5 +201,5 @@ void serve_get_offers(void *user, HttpRequest *request, HttpResponse *response)
     json_write_array_end(&answer.json);
     serve_write_member(&answer.json, "next", count > limit ? offers[limit - 1].package_id : NULL);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }

@@ -26,20 +26,6 @@ static void refuse_busy(HttpRequest *request, HttpResponse *response)
 
 // --- export -------------------------------------------------------------------------------------
 
-static int64_t read_file(void *user, uint64_t at, void *out, size_t bytes)
-{
-    ssize_t got;
-    do {
-        got = pread((int)(intptr_t)user, out, bytes, (off_t)at);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
-
-static void end_file(void *user)
-{
-    close((int)(intptr_t)user);
-}
-
 // For the chunks: a worker for each file, so that one person's never meet another's.
 static Status make_worker(const Serve *serve, Worker **out)
 {
@@ -75,8 +61,7 @@ static void export(Serve *serve, HttpRequest *request, HttpResponse *response, b
     }
     response->bytes = (size_t)bytes;
     response->is_attachment = is_export;
-    response->stream =
-        (HttpStream){.read = read_file, .end = end_file, .user = (void *)(intptr_t)file};
+    response->stream = serve_stream_file(file);
 }
 
 void serve_get_world(void *user, HttpRequest *request, HttpResponse *response)
