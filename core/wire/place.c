@@ -578,7 +578,7 @@ static Status check_all(Compile *compile)
 }
 
 // Whatever is not in place.json and scene.json, and the rules.
-static Status finish(Compile *compile)
+static Status finish_place(Compile *compile)
 {
     Status status = parse_prefabs(compile);
     if (status == STATUS_OK) {
@@ -608,7 +608,7 @@ Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count, By
                              &compile.scene);
     }
     if (status == STATUS_OK) {
-        status = finish(&compile);
+        status = finish_place(&compile);
     }
     if (status == STATUS_OK) {
         place_doc_write(&compile.doc, whole);
@@ -631,7 +631,7 @@ Status place_doc_finish(PlaceDoc *doc, PlaceScratch *scratch, const PlaceFile *f
                        .error = error,
                        .doc = *doc};
     *error = (PlaceError){0};
-    const Status status = finish(&compile);
+    const Status status = finish_place(&compile);
     *scratch = compile.scratch;
     *doc = compile.doc;
     return status;

@@ -204,7 +204,7 @@ static Status begin_made(World *world, const PlaceEntityDoc *doc, const PlaceEnt
     return status;
 }
 
-static Status make(World *world, PlaceScratch *scratch, const PlaceEntityDoc *doc)
+static Status make_entity(World *world, PlaceScratch *scratch, const PlaceEntityDoc *doc)
 {
     const PlaceBodyDoc *body = &doc->body;
     const Paint paint = place_look_paint(&body->look, world->config.place->assets);
@@ -251,7 +251,7 @@ Status edit_enter_made(World *world, const Entry *entry)
         status = check_made(world, &doc);
     }
     if (status == STATUS_OK) {
-        status = make(world, &scratch, &doc);
+        status = make_entity(world, &scratch, &doc);
     }
     place_scratch_free(&scratch);
     return status;

@@ -81,7 +81,7 @@ static bool is_over(const Counter *counter, uint64_t now)
 }
 
 // The place of one that is over, or else of who tried least.
-static Counter *make(Attempts *attempts, uint64_t who, uint64_t now)
+static Counter *make_counter(Attempts *attempts, uint64_t who, uint64_t now)
 {
     Counter *set = attempts->counters[who % SETS], *found = &set[0];
     for (uint32_t i = 0; i < SET_PLACES && !is_over(found, now); i++) {
@@ -100,7 +100,7 @@ bool attempts_take(Attempts *attempts, AttemptKind kind, const void *who, size_t
     pthread_mutex_lock(&attempts->lock);
     Counter *counter = find_counter(attempts, number);
     if (counter == NULL || is_over(counter, now_unix_ms)) {
-        counter = counter == NULL ? make(attempts, number, now_unix_ms) : counter;
+        counter = counter == NULL ? make_counter(attempts, number, now_unix_ms) : counter;
         *counter = (Counter){.who = number, .begin_unix_ms = now_unix_ms};
     }
     const bool may = counter->count < most[kind];

@@ -117,7 +117,7 @@ bool http_body_begin(HttpRequest *request, uint64_t declared, HttpResponse *resp
 }
 
 // False: the server stops.
-static bool give(HttpRequest *request, const char *data, size_t bytes)
+static bool give_piece(HttpRequest *request, const char *data, size_t bytes)
 {
     HttpResponse response = http_response_default();
     const HttpBodyStep step = request->route->body_taker->data(
@@ -149,7 +149,7 @@ bool http_body_receive(HttpRequest *request, const char *data, size_t bytes)
         return true;
     }
     if (request->taker != NULL) {
-        return give(request, data, bytes);
+        return give_piece(request, data, bytes);
     }
     return collect(request, data, bytes) || refuse_too_large(request);
 }

@@ -35,7 +35,7 @@ static ViewPaint *find_paint(const View *view, uint64_t net_id)
     return number == 0 ? NULL : &view->paints[number - 1];
 }
 
-static void forget(View *view, ViewPaint *paint)
+static void forget_paint(View *view, ViewPaint *paint)
 {
     const ViewPaint last = view->paints[--view->paint_count];
     id_map_remove(&view->paint_map, paint->net_id);
@@ -58,7 +58,7 @@ static ViewPaint *compare(View *view, uint64_t net_id, const Paint *server)
     paint->server = *server;
     paint->members &= ~changed;
     if (paint->members == 0) {
-        forget(view, paint);
+        forget_paint(view, paint);
         return NULL;
     }
     return paint;
@@ -87,7 +87,7 @@ void view_paint_forget(View *view, uint64_t net_id)
 {
     ViewPaint *paint = find_paint(view, net_id);
     if (paint != NULL) {
-        forget(view, paint);
+        forget_paint(view, paint);
     }
 }
 
@@ -156,7 +156,7 @@ Status view_paint_set(ScriptWorld *world, uint64_t net_id, const Paint *paint, u
     kept->members = (kept->members | members) & paint_difference(&server, &kept->over);
     view->paint_version += 1;
     if (kept->members == 0) {
-        forget(view, kept);
+        forget_paint(view, kept);
     }
     return STATUS_OK;
 }

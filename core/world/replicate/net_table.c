@@ -79,7 +79,7 @@ Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *confi
 
 // --- entries ------------------------------------------------------------------------------------
 
-static void forget(NetTable *table, uint32_t entry)
+static void forget_entry(NetTable *table, uint32_t entry)
 {
     NetDetail *detail = &table->details[entry];
     if (id_map_find(&table->map, detail->net_id) == entry) {
@@ -98,8 +98,8 @@ static void offer(NetTable *table, uint32_t entry)
     table->offers[table->offer_count++] = entry;
 }
 
-static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t net_id,
-                       uint64_t owner_id)
+static NetDetail *make_detail(NetTable *table, uint32_t entry, NetKind kind, uint64_t net_id,
+                              uint64_t owner_id)
 {
     NetDetail *detail = &table->details[entry];
     *detail = (NetDetail){.net_id = net_id, .owner_id = owner_id, .kind = kind};
@@ -531,13 +531,13 @@ static void visit(NetTable *table, Handle handle, uint64_t ticks)
     // Who owns it decides what is sent of it, so with another owner it is another entry.
     if (hot->serial != 0 && (table->details[entry].net_id != entity->net_id ||
                              table->details[entry].owner_id != entity->owner_id)) {
-        forget(table, entry);
+        forget_entry(table, entry);
     }
     if (hot->serial == 0) {
         if (table->is_secret != NULL && table->is_secret(table->secret_user, entity)) {
             return;
         }
-        (void)make(table, entry, kind_of(entity->type), entity->net_id, entity->owner_id);
+        (void)make_detail(table, entry, kind_of(entity->type), entity->net_id, entity->owner_id);
         hot->position = entity->position;
     }
     if (entity_has_shape(entity)) {
@@ -553,7 +553,7 @@ static void sweep_entities(NetTable *table, uint32_t before_count)
     for (uint32_t i = 0; i < before_count; i++) {
         const uint32_t entry = table->active_before[i];
         if (table->entries[entry].serial != 0 && table->details[entry].stamp != table->capture) {
-            forget(table, entry);
+            forget_entry(table, entry);
         }
     }
 }

@@ -255,7 +255,7 @@ static Status open(const Row *row, RowType type, ByteReader *key, ByteReader *va
     return value->status == STATUS_OK && format != ROW_FORMAT ? STATUS_UNSUPPORTED : value->status;
 }
 
-static Status finish(const ByteReader *key, const ByteReader *value)
+static Status finish_row(const ByteReader *key, const ByteReader *value)
 {
     const Status status = byte_reader_finish(key);
     return status != STATUS_OK ? status : byte_reader_finish(value);
@@ -289,7 +289,7 @@ Status row_meta(const Row *row, RowMeta *out)
     meta.next_player = read_id(&value);
     meta.tick = read_id(&value);
     meta.manifest_version = byte_read_count(&value, UINT32_MAX);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status == STATUS_OK) {
         *out = meta;
     }
@@ -337,7 +337,7 @@ Status row_player(const Row *row, RowPlayer *out)
     player.name = read_text(&value, 64);
     player.team = read_text(&value, 64);
     player.present = byte_read_bool(&value);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status != STATUS_OK) {
         return status;
     }
@@ -400,7 +400,7 @@ Status row_resume(const Row *row, RowResume *out)
     resume.player = read_id(&value);
     resume.expires_unix_ms = read_id(&value);
     resume.roles = byte_read_varint(&value);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status == STATUS_OK && resume.roles > ROW_ROLES_ALL) {
         status = STATUS_RANGE;
     }
@@ -455,7 +455,7 @@ Status row_profiles(const Row *row, RowProfiles *out)
         profile->colour_shirt = byte_read_count(&value, 0xffffff);
         profile->colour_legs = byte_read_count(&value, 0xffffff);
     }
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status == STATUS_OK && profiles.account == 0) {
         status = STATUS_RANGE;
     }
@@ -554,7 +554,7 @@ Status row_structure(const Row *row, RowStructure *out)
     structure.desc.cell.z = read_i32(&value, WORLD_EXTENT_M);
     structure.desc.turn = byte_read_u8(&value);
     structure.health = byte_read_f32(&value);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status != STATUS_OK) {
         return status;
     }

@@ -29,8 +29,8 @@ struct Classes {
     uint32_t count, capacity;
 };
 
-static Status add(struct Classes *classes, const char *class_id, uint64_t account,
-                  const char *place_id, const char *name)
+static Status add_entry(struct Classes *classes, const char *class_id, uint64_t account,
+                        const char *place_id, const char *name)
 {
     if (classes->count == classes->capacity) {
         const uint32_t more = 2 * classes->capacity + 64;
@@ -176,12 +176,12 @@ bool class_choose_names(Control *control, const StoreClass *class, const char *t
 
 static void read_pupil(void *user, const char *class_id, uint64_t account, const char *name)
 {
-    status_ignore(add(user, class_id, account, "", name));
+    status_ignore(add_entry(user, class_id, account, "", name));
 }
 
 static void read_place(void *user, const char *class_id, const char *package_id)
 {
-    status_ignore(add(user, class_id, 0, package_id, ""));
+    status_ignore(add_entry(user, class_id, 0, package_id, ""));
 }
 
 static Status read_public(Control *control)
@@ -197,7 +197,7 @@ static Status read_public(Control *control)
         for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
             memcpy(after, classes[i].class_id, sizeof after);
             status = classes[i].has_public_names
-                         ? add(control->classes, classes[i].class_id, 0, "", "")
+                         ? add_entry(control->classes, classes[i].class_id, 0, "", "")
                          : STATUS_OK;
         }
     } while (status == STATUS_OK && count == READ_AT_ONCE);
@@ -250,7 +250,7 @@ void classes_free(Control *control)
 Status class_add_pupil(Control *control, const char *class_id, uint64_t account, const char *name)
 {
     pthread_mutex_lock(&control->classes->lock);
-    const Status status = add(control->classes, class_id, account, "", name);
+    const Status status = add_entry(control->classes, class_id, account, "", name);
     pthread_mutex_unlock(&control->classes->lock);
     return status;
 }
@@ -276,7 +276,7 @@ void class_forget_pupil(Control *control, const char *class_id, uint64_t account
 Status control_class_place(Control *control, const char *class_id, const char *place_id)
 {
     pthread_mutex_lock(&control->classes->lock);
-    const Status status = add(control->classes, class_id, 0, place_id, "");
+    const Status status = add_entry(control->classes, class_id, 0, place_id, "");
     pthread_mutex_unlock(&control->classes->lock);
     chat_note_place(control, place_id);
     return status;
@@ -424,7 +424,7 @@ Status control_set_class_names(Control *control, const char *class_id, bool are_
     pthread_mutex_lock(&classes->lock);
     const Entry *entry = find_member(classes, class_id, 0, "");
     if (are_public && entry == NULL) {
-        status = add(classes, class_id, 0, "", "");
+        status = add_entry(classes, class_id, 0, "", "");
     } else if (!are_public && entry != NULL) {
         classes->entries[entry - classes->entries] = classes->entries[--classes->count];
     }

@@ -804,7 +804,7 @@ static void repeat_holds(EditDraft *draft)
 }
 
 // Everything that was told is to be in the files before it ends. The number is nobody's.
-static void finish(EditDraft *draft)
+static void wait_until_written(EditDraft *draft)
 {
     EditDrafts *all = draft->serve->edits;
     const uint64_t until = now_ms() + END_MS;
@@ -887,7 +887,7 @@ static void live(EditDraft *draft)
         is_running = is_running && !is_late && !is_hung;
     }
     if (must_end(draft)) {
-        finish(draft);
+        wait_until_written(draft);
     }
 }
 

@@ -360,7 +360,7 @@ static const char *keep_answer(Serve *serve, const char *key, ListingAnswer *ans
     return tag;
 }
 
-static void make(Serve *serve, HttpRequest *request, HttpResponse *response, Build build)
+static void make_answer(Serve *serve, HttpRequest *request, HttpResponse *response, Build build)
 {
     char key[READY_KEY_BYTES];
     const uint64_t generation = store_listing_generation(serve->store);
@@ -570,7 +570,7 @@ static bool build_places(Serve *serve, const Asked *asked, ListingAnswer *answer
 
 static void make_places(void *user, HttpRequest *request, HttpResponse *response)
 {
-    make(user, request, response, build_places);
+    make_answer(user, request, response, build_places);
 }
 
 void serve_get_places(void *user, HttpRequest *request, HttpResponse *response)
@@ -603,7 +603,7 @@ static bool build_tags(Serve *serve, const Asked *asked, ListingAnswer *answer)
 
 static void make_tags(void *user, HttpRequest *request, HttpResponse *response)
 {
-    make(user, request, response, build_tags);
+    make_answer(user, request, response, build_tags);
 }
 
 void serve_get_tags(void *user, HttpRequest *request, HttpResponse *response)
@@ -637,7 +637,7 @@ static bool build_collections(Serve *serve, const Asked *asked, ListingAnswer *a
 
 static void make_collections(void *user, HttpRequest *request, HttpResponse *response)
 {
-    make(user, request, response, build_collections);
+    make_answer(user, request, response, build_collections);
 }
 
 void serve_get_collections(void *user, HttpRequest *request, HttpResponse *response)

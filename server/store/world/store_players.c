@@ -192,7 +192,7 @@ static bool is_kept(const KeptPlayers *kept, const char *world_id, uint64_t epoc
     return kept->epoch == epoch && kept->bytes != NULL && strcmp(kept->world_id, world_id) == 0;
 }
 
-static void forget(KeptPlayers *kept)
+static void forget_players(KeptPlayers *kept)
 {
     free(kept->bytes);
     *kept = (KeptPlayers){0};
@@ -201,14 +201,14 @@ static void forget(KeptPlayers *kept)
 void players_forget(Store *store)
 {
     for (uint32_t i = 0; i < STORE_KEPT_MAX; i++) {
-        forget(&store->kept[i]);
+        forget_players(&store->kept[i]);
     }
 }
 
 // The bytes are the store's from now on.
 static void keep_written(Applying *all, uint64_t epoch)
 {
-    forget(all->kept);
+    forget_players(all->kept);
     if (all->byte_count <= KEPT_BYTES_MAX && all->sql->error == SQL_NO_ERROR) {
         *all->kept =
             (KeptPlayers){.epoch = epoch, .bytes = all->bytes, .byte_count = all->byte_count};

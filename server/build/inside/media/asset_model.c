@@ -345,7 +345,7 @@ static void read_model(Model *model)
     model_read_nodes(model);
 }
 
-static Status finish(Model *model, AssetInfo *info)
+static Status finish_model(Model *model, AssetInfo *info)
 {
     if (model->status != STATUS_OK) {
         return model->status;
@@ -396,7 +396,7 @@ static Status check_text(const AssetJob *job, const char *text, size_t bytes, co
     if (model_is_ok(&model)) {
         read_model(&model);
     }
-    status = finish(&model, info);
+    status = finish_model(&model, info);
     for (uint32_t i = 0; i < BUFFERS_MAX; i++) {
         free(buffers[i].own);
     }
@@ -433,7 +433,7 @@ Status asset_gltf_files(const AssetJob *job, Buffer *out)
         list_files(&model, "buffers", BUFFERS_MAX, out);
         list_files(&model, "images", IMAGES_MAX, out);
     }
-    status = finish(&model, &unused);
+    status = finish_model(&model, &unused);
     free(block);
     return status == STATUS_OK ? out->status : status;
 }
