@@ -330,13 +330,6 @@ static enum MHD_Result continue_request(HttpRequest *request, const char *path, 
         http_find_client(request);
         return begin_request(request, method, path, version);
     }
-    if (request->was_paused) {
-        bool is_over;
-        if (http_defer_is_paused(request, &is_over) || is_over) {
-            return is_over ? MHD_NO : MHD_YES; // what came stays where it is
-        }
-        request->was_paused = false;
-    }
     if (*bytes > 0) {
         const bool goes_on = http_body_receive(request, data, *bytes);
         *bytes = 0;

@@ -123,14 +123,7 @@ static bool give_piece(HttpRequest *request, const char *data, size_t bytes)
     const HttpBodyStep step = request->route->body_taker->data(
         request->taker, request, (const uint8_t *)data, bytes, &response);
     request->body_bytes += bytes;
-    if (step == HTTP_BODY_STOP) {
-        return refuse_body(request, &response);
-    }
-    if (step == HTTP_BODY_PAUSE) {
-        request->was_paused = true;
-        return http_defer_pause(request);
-    }
-    return true;
+    return step != HTTP_BODY_STOP || refuse_body(request, &response);
 }
 
 bool http_body_receive(HttpRequest *request, const char *data, size_t bytes)
