@@ -1,6 +1,8 @@
 // See buffer.h.
 #include "server/build/base/buffer.h"
 
+#include "core/base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,4 +124,9 @@ bool buffer_read_name(ByteReader *reader, char *out, size_t capacity)
     memcpy(out, name, bytes);
     out[bytes] = '\0';
     return true;
+}
+
+bool buffer_read_plain_name(ByteReader *reader, char *out, size_t capacity)
+{
+    return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
 }

@@ -28,3 +28,5 @@ void buffer_print(Buffer *buffer, const char *format, ...) __attribute__((format
 // Reads the next block as a name of 1 to capacity - 1 bytes without zero bytes, and terminates it.
 // False: it is not one, and the reader has failed.
 MUST_USE bool buffer_read_name(ByteReader *reader, char *out, size_t capacity);
+// The same for one that messages may show: without control characters.
+MUST_USE bool buffer_read_plain_name(ByteReader *reader, char *out, size_t capacity);

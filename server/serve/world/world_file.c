@@ -169,9 +169,9 @@ static void write_attributes(Writing *writing, const Row *row, JsonWriter *json)
 {
     Text name;
     uint64_t number = 0;
-    const uint8_t *book = NULL;
+    const uint8_t *attributes = NULL;
     size_t bytes = 0;
-    if (row_attributes(row, &name, &number, &book, &bytes) != STATUS_OK) {
+    if (row_attributes(row, &name, &number, &attributes, &bytes) != STATUS_OK) {
         writing->status = STATUS_MALFORMED;
         return;
     }
@@ -184,7 +184,7 @@ static void write_attributes(Writing *writing, const Row *row, JsonWriter *json)
                             (int64_t)(number & ~ROW_SCENE_ID));
     }
     json_write_name(json, "data");
-    json_write_base64(json, book, bytes);
+    json_write_base64(json, attributes, bytes);
 }
 
 static void take_row(void *user, const uint8_t *bytes, size_t count)
