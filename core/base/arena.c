@@ -32,6 +32,11 @@ size_t arena_need(size_t bytes)
     return (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 }
 
+size_t arena_array_need(size_t count, size_t item_bytes)
+{
+    return arena_need(heap_array_bytes(count, item_bytes));
+}
+
 static void *take(Arena *arena, size_t bytes, bool is_zeroed)
 {
     const size_t need = arena_need(bytes);

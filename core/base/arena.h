@@ -30,3 +30,4 @@ void arena_reset(Arena *arena);
 
 // The bytes that an allocation takes from an arena, to add up sizes before create.
 size_t arena_need(size_t bytes);
+size_t arena_array_need(size_t count, size_t item_bytes);

@@ -30,7 +30,7 @@ static void fail(JsonWriter *writer, Status status)
     }
 }
 
-static void put(JsonWriter *writer, char c)
+static void write_char(JsonWriter *writer, char c)
 {
     byte_write_u8(writer->out, (uint8_t)c);
 }
@@ -46,7 +46,7 @@ static void break_line(JsonWriter *writer)
     if (writer->indent == 0) {
         return;
     }
-    put(writer, '\n');
+    write_char(writer, '\n');
     for (size_t left = (size_t)writer->indent * writer->depth; left != 0;) {
         const size_t count = left < sizeof spaces - 1 ? left : sizeof spaces - 1;
         byte_write_bytes(writer->out, spaces, count);
@@ -59,7 +59,7 @@ static void begin_child(JsonWriter *writer)
 {
     const uint64_t bit = 1ull << writer->depth;
     if ((writer->filled_bits & bit) != 0) {
-        put(writer, ',');
+        write_char(writer, ',');
     }
     writer->filled_bits |= bit;
     break_line(writer);
@@ -91,7 +91,7 @@ static void container_begin(JsonWriter *writer, bool is_object)
         fail(writer, STATUS_LIMIT);
         return;
     }
-    put(writer, is_object ? '{' : '[');
+    write_char(writer, is_object ? '{' : '[');
     writer->depth += 1;
     const uint64_t bit = 1ull << writer->depth;
     writer->filled_bits &= ~bit;
@@ -112,7 +112,7 @@ static void container_end(JsonWriter *writer, bool is_object)
     if (is_filled) {
         break_line(writer);
     }
-    put(writer, is_object ? '}' : ']');
+    write_char(writer, is_object ? '}' : ']');
     writer->is_done = writer->depth == 0;
 }
 
@@ -142,15 +142,15 @@ static void put_escaped(JsonWriter *writer, uint8_t byte)
     static const char values[] = "\"\\\b\f\n\r\t";
     static const char names[] = "\"\\bfnrt";
     static const char digits[] = "0123456789abcdef";
-    put(writer, '\\');
+    write_char(writer, '\\');
     const char *value = byte == 0 ? NULL : strchr(values, byte);
     if (value != NULL) {
-        put(writer, names[value - values]);
+        write_char(writer, names[value - values]);
         return;
     }
     byte_write_bytes(writer->out, "u00", 3);
-    put(writer, digits[byte >> 4]);
-    put(writer, digits[byte & 15]);
+    write_char(writer, digits[byte >> 4]);
+    write_char(writer, digits[byte & 15]);
 }
 
 static void put_string(JsonWriter *writer, const char *text, size_t bytes)
@@ -159,7 +159,7 @@ static void put_string(JsonWriter *writer, const char *text, size_t bytes)
         fail(writer, STATUS_MALFORMED);
         return;
     }
-    put(writer, '"');
+    write_char(writer, '"');
     size_t plain_at = 0;
     for (size_t i = 0; i < bytes; i++) {
         const uint8_t byte = (uint8_t)text[i];
@@ -170,7 +170,7 @@ static void put_string(JsonWriter *writer, const char *text, size_t bytes)
         }
     }
     byte_write_bytes(writer->out, text + plain_at, bytes - plain_at);
-    put(writer, '"');
+    write_char(writer, '"');
 }
 
 void json_write_name_bytes(JsonWriter *writer, const char *name, size_t bytes)
@@ -182,9 +182,9 @@ void json_write_name_bytes(JsonWriter *writer, const char *name, size_t bytes)
     ASSERT(!writer->has_name);
     begin_child(writer);
     put_string(writer, name, bytes);
-    put(writer, ':');
+    write_char(writer, ':');
     if (writer->indent != 0) {
-        put(writer, ' ');
+        write_char(writer, ' ');
     }
     writer->has_name = true;
 }
@@ -255,9 +255,9 @@ void json_write_base64(JsonWriter *writer, const void *data, size_t bytes)
 {
     ASSERT(data != NULL || bytes == 0);
     if (begin_value(writer)) {
-        put(writer, '"');
+        write_char(writer, '"');
         base64_write(data, bytes, writer->out);
-        put(writer, '"');
+        write_char(writer, '"');
     }
 }
 

@@ -35,7 +35,7 @@ uint32_t nearest_steps(const char *a, size_t a_bytes, const char *b, size_t b_by
     return row[b_bytes] < most ? row[b_bytes] : most;
 }
 
-static Nearest begin(const char *name, size_t bytes, size_t letters)
+static Nearest begin_search(const char *name, size_t bytes, size_t letters)
 {
     const uint32_t wrong = letters < 3 ? 0 : letters < 5 ? 1 : letters < LETTERS_MANY ? 2 : 3;
     return (Nearest){.name = name, .bytes = bytes, .steps = wrong + 1};
@@ -43,7 +43,7 @@ static Nearest begin(const char *name, size_t bytes, size_t letters)
 
 Nearest nearest_begin(const char *name, size_t bytes)
 {
-    return begin(name, bytes, bytes);
+    return begin_search(name, bytes, bytes);
 }
 
 Nearest nearest_begin_path(const char *path, size_t bytes)
@@ -52,7 +52,7 @@ Nearest nearest_begin_path(const char *path, size_t bytes)
     while (letters < bytes && letters < LETTERS_MANY && path[bytes - letters - 1] != '/') {
         letters += 1;
     }
-    return begin(path, bytes, letters);
+    return begin_search(path, bytes, letters);
 }
 
 bool nearest_consider(Nearest *nearest, const char *name, size_t bytes)

@@ -23,6 +23,21 @@ bool text_is(Text text, const char *terminated)
     return text_equal(text, text_from(terminated));
 }
 
+int text_compare(Text a, Text b)
+{
+    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
+    const int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
+    return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
+}
+
+Text text_copy(char *to, Text from)
+{
+    if (from.bytes > 0) {
+        memcpy(to, from.data, from.bytes);
+    }
+    return (Text){to, from.bytes};
+}
+
 const char *text_error(const void *text, size_t bytes)
 {
     if (bytes > 0 && memchr(text, 0, bytes) != NULL) {

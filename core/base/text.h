@@ -16,6 +16,9 @@ typedef struct Text {
 Text text_from(const char *terminated); // keeps the pointer
 bool text_equal(Text a, Text b);
 bool text_is(Text text, const char *terminated);
+int text_compare(Text a, Text b); // by bytes, as strcmp
+// Copies a text to a place with room for it; returns it there.
+Text text_copy(char *to, Text from);
 
 bool text_is_valid(const void *text, size_t bytes);
 // What is wrong, to be written after the name of the thing: "must not contain a zero byte". NULL:

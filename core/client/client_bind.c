@@ -138,14 +138,6 @@ static const ClientBound *bound_find(const Client *client, uint64_t net_id)
     return bound;
 }
 
-static Text copy_text(char *to, Text from)
-{
-    if (from.bytes > 0) {
-        memcpy(to, from.data, from.bytes);
-    }
-    return (Text){to, from.bytes};
-}
-
 void client_bound_take(Client *client, const MessageScriptBound *message)
 {
     const Text path = script_path_plain(message->script_path);
@@ -164,8 +156,8 @@ void client_bound_take(Client *client, const MessageScriptBound *message)
         return;
     }
     bound->net_id = message->entity_id;
-    bound->path = copy_text(bound->bytes, path);
-    bound->parameters = copy_text(bound->bytes + path.bytes, message->parameters);
+    bound->path = text_copy(bound->bytes, path);
+    bound->parameters = text_copy(bound->bytes + path.bytes, message->parameters);
     bound->enabled = message->enabled;
     bound->next = cache->bound;
     cache->bound = bound;

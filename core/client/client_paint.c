@@ -40,7 +40,7 @@ uint64_t client_paint_version(const Client *client)
            (view != NULL ? view_paint_version(view) : 0);
 }
 
-static void tell(const Client *client, uint64_t net_id, ClientPaintSink sink, void *user)
+static void report_paint(const Client *client, uint64_t net_id, ClientPaintSink sink, void *user)
 {
     const Paint paint = client_paint(client, net_id);
     sink(user, net_id, &paint);
@@ -50,12 +50,12 @@ void client_painted(const Client *client, ClientPaintSink sink, void *user)
 {
     for (uint32_t slot = 0; slot < NET_SLOTS_MAX; slot++) {
         if (client->ids[slot] != 0) {
-            tell(client, client->ids[slot], sink, user);
+            report_paint(client, client->ids[slot], sink, user);
         }
     }
     for (uint64_t net_id = client_next_painted(client, 0); net_id != 0;
          net_id = client_next_painted(client, net_id)) {
-        tell(client, net_id, sink, user);
+        report_paint(client, net_id, sink, user);
     }
     const View *view = client->script.view;
     if (view == NULL) {
@@ -63,9 +63,9 @@ void client_painted(const Client *client, ClientPaintSink sink, void *user)
     }
     // From the last to the first: looking may find that one of them hides nothing any more.
     for (uint32_t i = view_painted_count(view); i > 0; i--) {
-        tell(client, view_painted(view, i - 1), sink, user);
+        report_paint(client, view_painted(view, i - 1), sink, user);
     }
     for (uint32_t slot = view_local_next(view, 0); slot != 0; slot = view_local_next(view, slot)) {
-        tell(client, view_local_at(view, slot)->net_id, sink, user);
+        report_paint(client, view_local_at(view, slot)->net_id, sink, user);
     }
 }

@@ -50,14 +50,6 @@ static const ClientParameter *set_find(const ParameterSet *set, uint64_t net_id,
     return NULL;
 }
 
-static Text copy_text(char *to, Text from)
-{
-    if (from.bytes > 0) {
-        memcpy(to, from.data, from.bytes);
-    }
-    return (Text){to, from.bytes};
-}
-
 static void set_add(Client *client, ParameterSet *set, const MessageScriptParameters *message)
 {
     const size_t bytes = message->prefab.bytes + message->parameters.bytes;
@@ -67,8 +59,8 @@ static void set_add(Client *client, ParameterSet *set, const MessageScriptParame
         return;
     }
     row->net_id = message->entity_id;
-    row->prefab = copy_text(row->bytes, message->prefab);
-    row->json = copy_text(row->bytes + message->prefab.bytes, message->parameters);
+    row->prefab = text_copy(row->bytes, message->prefab);
+    row->json = text_copy(row->bytes + message->prefab.bytes, message->parameters);
     row->next = set->first;
     set->first = row;
     set->bytes += SCRIPT_PARAMETERS_ROW_BYTES + bytes;

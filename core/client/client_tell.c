@@ -7,7 +7,7 @@
 #include <string.h>
 
 // A full queue is counted by the script system.
-static void tell(Client *client, const ScriptEvent *event)
+static void tell_script(Client *client, const ScriptEvent *event)
 {
     (void)!script_event(client->script.system, event);
 }
@@ -39,13 +39,13 @@ static void player_joined(Client *client, const MessagePlayerJoined *joined)
     roster_set_entity(roster, player, joined->entity_id);
     (void)!roster_set_team(roster, joined->player, joined->team);
     if (is_new) {
-        tell(client,
-             &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
+        tell_script(client,
+                    &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_ADDED, .player_id = joined->player});
     }
     if (has_new_body) { // one that is alive again is told by RESPAWNED
-        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
-                                    .entity = joined->entity_id,
-                                    .player_id = joined->player});
+        tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
+                                           .entity = joined->entity_id,
+                                           .player_id = joined->player});
     }
 }
 
@@ -55,8 +55,8 @@ static void player_left(Client *client, const MessagePlayerLeft *left)
     if (player != NULL && !player->leaving) {
         // It can be read until scripts got the event.
         player->leaving = true;
-        tell(client,
-             &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_REMOVING, .player_id = left->player});
+        tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_PLAYER_REMOVING,
+                                           .player_id = left->player});
     }
 }
 
@@ -108,10 +108,10 @@ static void remote_down(Client *client, const MessageRemoteDown *remote)
     const size_t bytes = remote->payload.bytes;
     if (remote->invoke_id == 0) {
         if (value_check(payload, bytes) == STATUS_OK) {
-            tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_MESSAGE,
-                                        .name = remote->name,
-                                        .payload = payload,
-                                        .payload_bytes = bytes});
+            tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_MESSAGE,
+                                               .name = remote->name,
+                                               .payload = payload,
+                                               .payload_bytes = bytes});
         }
         return;
     }
@@ -143,18 +143,18 @@ void client_script_refused(Client *client, uint32_t seq, Text message)
 
 static void tell_died(Client *client, const MessageDied *died)
 {
-    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_DIED,
-                                .entity = died->entity_id,
-                                .other = died->cause,
-                                .player_id = player_of(client, died->entity_id)});
+    tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_DIED,
+                                       .entity = died->entity_id,
+                                       .other = died->cause,
+                                       .player_id = player_of(client, died->entity_id)});
 }
 
 static void tell_respawned(Client *client, const MessageRespawned *respawned)
 {
     client->script.own_respawned |= respawned->entity_id == client->own_entity;
-    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
-                                .entity = respawned->entity_id,
-                                .player_id = player_of(client, respawned->entity_id)});
+    tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_RESPAWNED,
+                                       .entity = respawned->entity_id,
+                                       .player_id = player_of(client, respawned->entity_id)});
 }
 
 // A full queue is counted by the view.
@@ -218,20 +218,20 @@ static void take_sky(Client *client, const MessageSky *message)
 
 static void tell_hit(Client *client, const MessageProjectileHit *hit)
 {
-    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_HIT,
-                                .entity = hit->entity_id,
-                                .other = hit->other,
-                                .shooter = hit->shooter,
-                                .position = hit->position,
-                                .normal = hit->normal});
+    tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_HIT,
+                                       .entity = hit->entity_id,
+                                       .other = hit->other,
+                                       .shooter = hit->shooter,
+                                       .position = hit->position,
+                                       .normal = hit->normal});
 }
 
 static void tell_structure_removed(Client *client, const MessageStructureRemoved *removed)
 {
-    tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_REMOVED,
-                                .entity = removed->entity_id,
-                                .value = (double)removed->reason,
-                                .position = removed->position});
+    tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_REMOVED,
+                                       .entity = removed->entity_id,
+                                       .value = (double)removed->reason,
+                                       .position = removed->position});
 }
 
 void client_script_tell(Client *client, const Message *event)
@@ -260,10 +260,10 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_DAMAGED: {
         const MessageDamaged *damaged = event->body;
-        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_DAMAGED,
-                                    .entity = damaged->entity_id,
-                                    .other = damaged->cause,
-                                    .value = (double)damaged->amount});
+        tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_DAMAGED,
+                                           .entity = damaged->entity_id,
+                                           .other = damaged->cause,
+                                           .value = (double)damaged->amount});
         break;
     }
     case MESSAGE_PROJECTILE_HIT:
@@ -271,9 +271,9 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_STRUCTURE_PLACED: {
         const MessageStructurePlaced *placed = event->body;
-        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_PLACED,
-                                    .entity = placed->entity_id,
-                                    .player_id = placed->player});
+        tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_STRUCTURE_PLACED,
+                                           .entity = placed->entity_id,
+                                           .player_id = placed->player});
         break;
     }
     case MESSAGE_STRUCTURE_REMOVED:
@@ -281,16 +281,17 @@ void client_script_tell(Client *client, const Message *event)
         break;
     case MESSAGE_NPC_EVENT: {
         const MessageNpcEvent *npc = event->body;
-        tell(client, &(ScriptEvent){.type = SCRIPT_EVENT_NPC,
-                                    .entity = npc->entity_id,
-                                    .other = npc->target,
-                                    .value = (double)npc->new_state});
+        tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_NPC,
+                                           .entity = npc->entity_id,
+                                           .other = npc->target,
+                                           .value = (double)npc->new_state});
         break;
     }
     case MESSAGE_CHAT_SAID: {
         const MessageChatSaid *said = event->body;
-        tell(client, &(ScriptEvent){
-                         .type = SCRIPT_EVENT_CHAT, .player_id = said->player, .name = said->text});
+        tell_script(client, &(ScriptEvent){.type = SCRIPT_EVENT_CHAT,
+                                           .player_id = said->player,
+                                           .name = said->text});
         break;
     }
     case MESSAGE_SKY:

@@ -193,7 +193,7 @@ static Status renew(Paste *paste, uint32_t index, PlaceEntityDoc *entity)
 }
 
 // The record is in doc->work.
-static Status add(Paste *paste, const PlaceEntityDoc *entity)
+static Status add_entity(Paste *paste, const PlaceEntityDoc *entity)
 {
     EditDoc *doc = paste->apply->doc;
     const EditWhere where = {EDIT_AT_END, 0};
@@ -225,7 +225,7 @@ static Status add_all(Paste *paste, ByteReader reader)
         edit_buffer_clear(&doc->work);
         edit_record_write(EDIT_ENTITY, &object, &doc->work);
         status = doc->work.status != STATUS_OK ? refuse(paste, doc->work.status)
-                                               : add(paste, &object.entity);
+                                               : add_entity(paste, &object.entity);
         if (status != STATUS_OK) {
             return status;
         }

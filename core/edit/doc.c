@@ -396,7 +396,7 @@ static uint32_t file_index(const EditDoc *doc, Text path)
     uint32_t high = doc->file_count;
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
-        if (place_text_compare(doc->files[middle].path, path) < 0) {
+        if (text_compare(doc->files[middle].path, path) < 0) {
             low = middle + 1;
         } else {
             high = middle;

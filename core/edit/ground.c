@@ -66,7 +66,7 @@ static bool measure(Painter *paint, const PlaceFillDoc *fill)
     return true;
 }
 
-static Status put(const Painter *paint, const PlaceFillDoc *fill, ChunkStore *store)
+static Status store_fill(const Painter *paint, const PlaceFillDoc *fill, ChunkStore *store)
 {
     if (fill->chunk.bytes == 0) {
         uint32_t kind = 0;
@@ -97,7 +97,7 @@ static Status walk(Painter *paint, ChunkStore *store)
         EditObject object;
         status = edit_doc_read(paint->doc, EDIT_TERRAIN, id, &scratch, &object);
         if (status == STATUS_OK && measure(paint, &object.fill) && store != NULL) {
-            status = put(paint, &object.fill, store);
+            status = store_fill(paint, &object.fill, store);
         }
         place_scratch_free(&scratch);
     }

@@ -372,7 +372,7 @@ static Status apply_renumbered(EditSession *session, Step *step, EditBuffer *aga
     return status;
 }
 
-static void forget(EditSession *session, uint32_t editor)
+static void forget_renumbered(EditSession *session, uint32_t editor)
 {
     Editor *at = &session->editors[editor];
     while (at->renumbered_count > 0 &&
@@ -406,7 +406,7 @@ void edit_session_roll_back(EditSession *session, Status status)
     }
     session->size = edit_doc_size(session->doc);
     for (uint32_t i = 1; i <= EDIT_EDITORS_MAX; i++) {
-        forget(session, i);
+        forget_renumbered(session, i);
     }
 }
 
@@ -426,7 +426,7 @@ static Status order(EditSession *session, Step *step, EditError *error)
     }
     if (status == STATUS_OK) {
         status = commit(session, step, error);
-        forget(session, step->editor);
+        forget_renumbered(session, step->editor);
     } else {
         edit_inverse_free(&step->inverse);
     }

@@ -553,7 +553,7 @@ bool edit_text_is_blocked(const EditText *text)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status keep(EditText *text, const EditDoc *doc, EditTexts texts)
+static Status keep_texts(EditText *text, const EditDoc *doc, EditTexts texts)
 {
     EditSpans spans[2] = {{0}, {0}};
     EditBuffer settings = edit_buffer(text->heap, EDIT_TEXT_BYTES_MAX);
@@ -595,7 +595,7 @@ Status edit_text_open(Heap *heap, EditBlobs blobs, EditTexts texts, EditText **o
     if (status == STATUS_OK) {
         text->heap = heap;
         text->settings = text->scene = edit_buffer(heap, EDIT_TEXT_BYTES_MAX);
-        status = keep(text, read, texts);
+        status = keep_texts(text, read, texts);
     }
     if (status != STATUS_OK) {
         error->status = error->where.status = status;
@@ -810,7 +810,7 @@ Status edit_text_take(EditText *text, EditDoc *doc, EditTexts texts, Rng *rng, E
         status = diff_to(doc, base, next, ops);
     }
     if (status == STATUS_OK) {
-        status = keep(text, next, texts);
+        status = keep_texts(text, next, texts);
     }
     if (status == STATUS_OK) {
         edit_text_rebind(text); // the versions are those of `next`

@@ -21,8 +21,8 @@ static Status fail(Read *read, const char *path, const JsonError *where)
     return where->status;
 }
 
-static Status parse(Read *read, const char *path, Text text, EditKind kind, EditObject *object,
-                    const JsonNode **root)
+static Status parse_file(Read *read, const char *path, Text text, EditKind kind, EditObject *object,
+                         const JsonNode **root)
 {
     JsonError where = {0};
     Status status = place_json_parse(&read->scratch, text.data, text.bytes, root, &where);
@@ -93,12 +93,12 @@ static Status read_both(Read *read, EditTexts texts, const uint32_t *terrain)
 {
     EditObject object;
     const JsonNode *root = NULL;
-    Status status = parse(read, "place.json", texts.settings, EDIT_SETTINGS, &object, &root);
+    Status status = parse_file(read, "place.json", texts.settings, EDIT_SETTINGS, &object, &root);
     if (status == STATUS_OK) {
         status = edit_item_load(read->doc, EDIT_SETTINGS, 0, &object);
     }
     if (status == STATUS_OK) {
-        status = parse(read, "scene.json", texts.scene, EDIT_SCENE, &object, &root);
+        status = parse_file(read, "scene.json", texts.scene, EDIT_SCENE, &object, &root);
     }
     if (status != STATUS_OK) {
         return status;

@@ -818,7 +818,7 @@ static void run_substeps(Mover *mover, Vec3 way, Vec3 carry_velocity)
 }
 
 // Writes the result back; landing on something that moves makes the velocity relative to it.
-static void finish(Mover *mover)
+static void finish_move(Mover *mover)
 {
     Sim *sim = mover->sim;
     Entity *entity = mover->entity;
@@ -937,7 +937,7 @@ static void move_one(Sim *sim, uint32_t slot, Mover *mover)
     }
     character->push = VEC3_ZERO;
     run_substeps(mover, way, carry_velocity);
-    finish(mover);
+    finish_move(mover);
     sim_place(sim, slot);
     if (sim->config.authority) {
         touch_damage(mover, mover->colliders.parts, mover->colliders.part_count);

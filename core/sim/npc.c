@@ -241,19 +241,6 @@ static void state_enter_if_other(Sim *sim, uint32_t slot, NpcState state)
     }
 }
 
-Status npc_set_tuning(Sim *sim, Handle handle, const NpcTuning *tuning)
-{
-    const uint32_t slot = mind_find(sim, handle);
-    if (slot == 0) {
-        return STATUS_NOT_FOUND;
-    }
-    if (!tuning_is_good(tuning)) {
-        return STATUS_RANGE;
-    }
-    npc_mind(sim->npcs, slot)->tuning = *tuning;
-    return STATUS_OK;
-}
-
 Status npc_set_patrol(Sim *sim, Handle handle, const Vec3 *points, uint32_t count)
 {
     const uint32_t slot = mind_find(sim, handle);

@@ -125,7 +125,6 @@ const Npc *npc_at(const Sim *sim, Handle npc); // NULL when stale or no NPC with
 
 // For scripts; STATUS_NOT_FOUND if the handle is not an NPC with a mind, STATUS_RANGE for invalid
 // numbers.
-MUST_USE Status npc_set_tuning(Sim *sim, Handle npc, const NpcTuning *tuning);
 MUST_USE Status npc_set_patrol(Sim *sim, Handle npc, const Vec3 *points, uint32_t count);
 // Goes there and makes it its post; ends its patrol. It still notices players on the way.
 MUST_USE Status npc_move_to(Sim *sim, Handle npc, Vec3 position);

@@ -548,7 +548,8 @@ static void stand(Sim *sim, uint32_t slot, Cells cells)
 }
 
 // Creates the entity; whether it may be there was checked before.
-static Status put(Sim *sim, const StructureDesc *desc, Cells cells, uint32_t support, uint32_t *out)
+static Status add_structure(Sim *sim, const StructureDesc *desc, Cells cells, uint32_t support,
+                            uint32_t *out)
 {
     uint32_t slot = 0;
     const Status status = sim_acquire(sim, ENTITY_STRUCTURE, desc->net_id, desc->owner_id, &slot);
@@ -577,7 +578,7 @@ Status structure_place(Sim *sim, const StructureDesc *desc, Handle *out)
     Status status = sim->config.authority ? check_all(sim, desc, &cells, &support)
                                           : check_told(sim, desc, &cells, &support);
     if (status == STATUS_OK) {
-        status = put(sim, desc, cells, support, &slot);
+        status = add_structure(sim, desc, cells, support, &slot);
     }
     if (status == STATUS_OK) {
         *out = pool_handle(&sim->entities, slot);
@@ -592,7 +593,7 @@ Status structure_restore(Sim *sim, const StructureDesc *desc, Handle *out)
     uint32_t slot = 0;
     Status status = check_told(sim, desc, &cells, &support);
     if (status == STATUS_OK) {
-        status = put(sim, desc, cells, support, &slot);
+        status = add_structure(sim, desc, cells, support, &slot);
     }
     if (status == STATUS_OK) {
         set_stale(sim, slot, true);

@@ -33,7 +33,7 @@ static void remember(Character *character, uint64_t net_id)
     character->triggers[at] = net_id;
 }
 
-static void forget(Character *character, uint64_t net_id)
+static void forget_trigger(Character *character, uint64_t net_id)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < character->trigger_count; i++) {
@@ -81,7 +81,7 @@ static void leave_absent(Sim *sim, Entity *entity, const Colliders *colliders)
                       (colliders->zones[z].data->flags & PART_TRIGGER) != 0;
         }
         if (!present) {
-            forget(character, net_id);
+            forget_trigger(character, net_id);
             emit(sim, SIM_EVENT_TRIGGER_LEFT, net_id, entity);
         }
     }
@@ -115,7 +115,7 @@ void trigger_update(Sim *sim, uint32_t slot, const MovePath *path, const Collide
                 emit(sim, SIM_EVENT_TRIGGER_LEFT, zone->net_id, entity);
             }
         } else if (was && !now) {
-            forget(character, zone->net_id);
+            forget_trigger(character, zone->net_id);
             emit(sim, SIM_EVENT_TRIGGER_LEFT, zone->net_id, entity);
         }
     }

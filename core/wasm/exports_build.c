@@ -16,7 +16,7 @@ static bool wish_ray(double x, double y, double z, double dx, double dy, double 
 
 // 11 doubles: reason (BuildReason), lowest and highest cell, net id of the structure that is aimed
 // at (0: none), its piece, whether it is the player's own, and 0.
-static const void *give(const BuildAim *aim)
+static const void *give_aim(const BuildAim *aim)
 {
     if (!aim->hit) {
         return NULL;
@@ -40,7 +40,7 @@ const void *export_client_build_aim(const Client *client, double x, double y, do
         return NULL;
     }
     const BuildAim aim = build_aim(client, &wish);
-    return give(&aim);
+    return give_aim(&aim);
 }
 
 // A cube of voxels of that edge, made of that kind; 0 digs.
@@ -55,5 +55,5 @@ const void *export_client_dig_aim(const Client *client, double x, double y, doub
         return NULL;
     }
     const BuildAim aim = build_aim(client, &wish);
-    return give(&aim);
+    return give_aim(&aim);
 }

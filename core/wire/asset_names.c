@@ -65,19 +65,12 @@ static bool is_called(Text path, Text name)
            text_equal(without_ending(shorter), name);
 }
 
-static int compare(Text a, Text b)
-{
-    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
-    const int order = memcmp(a.data, b.data, common);
-    return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
-}
-
 static uint32_t find_path(const AssetNames *names, Text path)
 {
     uint32_t low = 0;
     for (uint32_t high = names->count; low < high;) {
         const uint32_t middle = low + (high - low) / 2;
-        if (compare(names->paths[middle], path) < 0) {
+        if (text_compare(names->paths[middle], path) < 0) {
             low = middle + 1;
         } else {
             high = middle;

@@ -64,3 +64,8 @@ static inline bool attribute_is_owners(uint32_t flags)
 {
     return (flags & ATTRIBUTE_PRIVATE) == 0;
 }
+
+static inline bool attribute_is_visible(uint32_t flags, bool is_owner)
+{
+    return is_owner ? attribute_is_owners(flags) : attribute_is_public(flags);
+}

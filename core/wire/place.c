@@ -181,8 +181,7 @@ static void read_prefabs(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *do
         const Text name = place_text_read(reader, 1, PLACE_NAME_BYTES);
         place_table_read(&place_table_prefab, reader, scratch, prefab);
         prefab->name = name;
-        if (!is_prefab_name(name) ||
-            (i > 0 && place_text_compare(doc->prefabs[i - 1].name, name) >= 0)) {
+        if (!is_prefab_name(name) || (i > 0 && text_compare(doc->prefabs[i - 1].name, name) >= 0)) {
             byte_reader_fail(reader, STATUS_MALFORMED);
         }
     }
@@ -225,7 +224,7 @@ static void read_assets(ByteReader *reader, PlaceScratch *scratch, PlaceDoc *doc
     for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
         doc->assets[i] = place_text_read(reader, 1, ASSET_PATH_BYTES_MAX);
         if (!asset_name_is_asset(doc->assets[i]) ||
-            (i > 0 && place_text_compare(doc->assets[i - 1], doc->assets[i]) >= 0)) {
+            (i > 0 && text_compare(doc->assets[i - 1], doc->assets[i]) >= 0)) {
             byte_reader_fail(reader, STATUS_MALFORMED);
         }
     }
@@ -366,7 +365,7 @@ static uint32_t insert_prefab(Compile *compile, Text name)
 {
     PlaceDoc *doc = &compile->doc;
     uint32_t at = doc->prefab_count++;
-    for (; at > 0 && place_text_compare(doc->prefabs[at - 1].name, name) > 0; at--) {
+    for (; at > 0 && text_compare(doc->prefabs[at - 1].name, name) > 0; at--) {
         doc->prefabs[at] = doc->prefabs[at - 1];
         compile->prefabs[at] = compile->prefabs[at - 1];
         compile->prefab_paths[at] = compile->prefab_paths[at - 1];
@@ -439,7 +438,7 @@ static Status list_assets(Compile *compile)
                              "is one asset too many: a place has at most 4000");
         }
         uint32_t at = doc->asset_count++;
-        for (; at > 0 && place_text_compare(doc->assets[at - 1], path) > 0; at--) {
+        for (; at > 0 && text_compare(doc->assets[at - 1], path) > 0; at--) {
             doc->assets[at] = doc->assets[at - 1];
         }
         doc->assets[at] = path;
@@ -579,7 +578,7 @@ static Status check_all(Compile *compile)
 }
 
 // Whatever is not in place.json and scene.json, and the rules.
-static Status finish(Compile *compile)
+static Status finish_place(Compile *compile)
 {
     Status status = parse_prefabs(compile);
     if (status == STATUS_OK) {
@@ -609,7 +608,7 @@ Status place_compile(Heap *heap, const PlaceFile *files, uint32_t file_count, By
                              &compile.scene);
     }
     if (status == STATUS_OK) {
-        status = finish(&compile);
+        status = finish_place(&compile);
     }
     if (status == STATUS_OK) {
         place_doc_write(&compile.doc, whole);
@@ -632,7 +631,7 @@ Status place_doc_finish(PlaceDoc *doc, PlaceScratch *scratch, const PlaceFile *f
                        .error = error,
                        .doc = *doc};
     *error = (PlaceError){0};
-    const Status status = finish(&compile);
+    const Status status = finish_place(&compile);
     *scratch = compile.scratch;
     *doc = compile.doc;
     return status;

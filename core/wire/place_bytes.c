@@ -192,7 +192,7 @@ static PlaceList read_attributes(const PlaceField *field, ByteReader *reader, Pl
     PlaceAttribute *attributes = list.items;
     for (uint32_t i = 0; i < list.count && reader->status == STATUS_OK; i++) {
         attributes[i] = read_attribute(reader);
-        if (i > 0 && place_text_compare(attributes[i - 1].name, attributes[i].name) >= 0) {
+        if (i > 0 && text_compare(attributes[i - 1].name, attributes[i].name) >= 0) {
             byte_reader_fail(reader, STATUS_MALFORMED);
         }
     }

@@ -149,7 +149,7 @@ static const PlaceHelp rows[] = {
     {"projectile", "kind", "", "A number that the place chooses, for effects."},
 };
 
-static const PlaceHelp *find(const char *table, const char *member)
+static const PlaceHelp *find_help(const char *table, const char *member)
 {
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].table, table) == 0 && strcmp(rows[i].member, member) == 0) {
@@ -161,8 +161,8 @@ static const PlaceHelp *find(const char *table, const char *member)
 
 const PlaceHelp *place_help(const PlaceTable *table, const PlaceField *field)
 {
-    const PlaceHelp *own = find(table->name, field->name);
-    return own != NULL ? own : find("", field->name);
+    const PlaceHelp *own = find_help(table->name, field->name);
+    return own != NULL ? own : find_help("", field->name);
 }
 
 const PlaceHelp *place_help_at(uint32_t index)

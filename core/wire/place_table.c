@@ -107,13 +107,6 @@ Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
 
 // --- texts --------------------------------------------------------------------------------------
 
-int place_text_compare(Text a, Text b)
-{
-    const size_t common = a.bytes < b.bytes ? a.bytes : b.bytes;
-    const int order = memcmp(a.data, b.data, common);
-    return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
-}
-
 // --- defaults -----------------------------------------------------------------------------------
 
 void place_field_default(const PlaceField *field, void *out)
@@ -506,7 +499,7 @@ static void attributes_from_json(const PlaceField *field, const JsonNode *node,
             return;
         }
         uint32_t at = count++;
-        for (; at > 0 && place_text_compare(attributes[at - 1].name, one.name) > 0; at--) {
+        for (; at > 0 && text_compare(attributes[at - 1].name, one.name) > 0; at--) {
             attributes[at] = attributes[at - 1];
         }
         attributes[at] = one;

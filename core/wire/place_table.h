@@ -152,7 +152,6 @@ const PlaceField *place_field_named(const PlaceTable *table, const JsonNode *mem
 // Texts as bytes: a varint, the characters, a zero.
 Text place_text_read(ByteReader *reader, uint32_t bytes_min, uint32_t bytes_max);
 void place_text_write(ByteWriter *writer, Text text);
-int place_text_compare(Text a, Text b); // by bytes
 // Parses a text into a tree in scratch that is large enough for it.
 MUST_USE Status place_json_parse(PlaceScratch *scratch, const char *text, size_t bytes,
                                  const JsonNode **root, JsonError *error);

@@ -188,8 +188,8 @@ static bool list_attributes(World *world, PlaceScratch *scratch, const PlaceBody
 }
 
 // What the entity does by itself once it is there.
-static Status begin(World *world, const PlaceEntityDoc *doc, const PlaceEntity *entity,
-                    uint64_t net_id)
+static Status begin_made(World *world, const PlaceEntityDoc *doc, const PlaceEntity *entity,
+                         uint64_t net_id)
 {
     const Text script = place_script(&doc->body);
     Status status = STATUS_OK;
@@ -204,7 +204,7 @@ static Status begin(World *world, const PlaceEntityDoc *doc, const PlaceEntity *
     return status;
 }
 
-static Status make(World *world, PlaceScratch *scratch, const PlaceEntityDoc *doc)
+static Status make_entity(World *world, PlaceScratch *scratch, const PlaceEntityDoc *doc)
 {
     const PlaceBodyDoc *body = &doc->body;
     const Paint paint = place_look_paint(&body->look, world->config.place->assets);
@@ -229,7 +229,7 @@ static Status make(World *world, PlaceScratch *scratch, const PlaceEntityDoc *do
     if (status != STATUS_OK) {
         return status;
     }
-    status = begin(world, doc, &entity, net_id);
+    status = begin_made(world, doc, &entity, net_id);
     if (status != STATUS_OK) {
         status_ignore(face->methods->destroy(face, net_id));
         return status;
@@ -251,7 +251,7 @@ Status edit_enter_made(World *world, const Entry *entry)
         status = check_made(world, &doc);
     }
     if (status == STATUS_OK) {
-        status = make(world, &scratch, &doc);
+        status = make_entity(world, &scratch, &doc);
     }
     place_scratch_free(&scratch);
     return status;

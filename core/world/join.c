@@ -33,11 +33,6 @@ static bool id_is_valid(Text id)
     return id.bytes >= 1 && id.bytes <= 64;
 }
 
-static bool name_is_valid(Text name)
-{
-    return name_text_is_valid(name.data, name.bytes);
-}
-
 static void set_text(char out[65], Text text)
 {
     ASSERT(text.bytes <= 64);
@@ -377,7 +372,7 @@ static bool enter_by_token(World *world, Session *session, const MessageHandshak
     session->debug = (row.roles & ROW_DEBUG) != 0 && world->config.development;
     if (save_find_player(world->saves, row.account, &player)) {
         session->resumed = true;
-        if (name_is_valid(player.name)) {
+        if (row_name_is_valid(player.name)) {
             set_text(session->name, player.name);
         }
     }
@@ -421,7 +416,7 @@ static bool names_are_valid(Sessions *sessions, Session *session, uint32_t seq,
                       "a playerId has 1 to 64 letters, digits, _ and - only");
         return false;
     }
-    if (command->name.bytes > 0 && !name_is_valid(command->name)) {
+    if (command->name.bytes > 0 && !row_name_is_valid(command->name)) {
         session_error(sessions, session, seq, ERROR_INVALID_NAME, NAME_TEXT_RULE);
         return false;
     }
@@ -473,7 +468,7 @@ void join_handshake(World *world, Session *session, uint32_t seq, const MessageH
 }
 
 // The owner may say why, by the name of an error.
-static void refuse_auth(World *world, Session *session, const Entry *entry)
+static void refuse_auth(Sessions *sessions, Session *session, const Entry *entry)
 {
     static const ErrorCode codes[] = {ERROR_BANNED, ERROR_FORBIDDEN, ERROR_WORLD_FULL, ERROR_BUSY};
     char why[160];
@@ -481,11 +476,11 @@ static void refuse_auth(World *world, Session *session, const Entry *entry)
     why[bytes] = '\0';
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         if (text_equal(text_from(error_name(codes[i])), (Text){entry->name, entry->name_bytes})) {
-            session_error(world->sessions, session, 0, codes[i], "%s", why);
+            session_error(sessions, session, 0, codes[i], "%s", why);
             return;
         }
     }
-    session_error(world->sessions, session, 0, ERROR_AUTH_FAILED,
+    session_error(sessions, session, 0, ERROR_AUTH_FAILED,
                   "this ticket or sign-in is not valid (any more); ask /join for a new one");
 }
 
@@ -499,7 +494,7 @@ Status join_auth(World *world, const Entry *entry)
         return STATUS_MISMATCH;
     }
     if ((entry->flags & ENTRY_OK) == 0 || entry->number == 0) {
-        refuse_auth(world, session, entry);
+        refuse_auth(world->sessions, session, entry);
         return STATUS_OK;
     }
     session->account = entry->number;
@@ -508,7 +503,7 @@ Status join_auth(World *world, const Entry *entry)
     session->fixed_name = (entry->flags & ENTRY_FIXED_NAME) != 0;
     session->debug = (entry->flags & ENTRY_DEBUG) != 0;
     const Text name = {entry->name, entry->name_bytes};
-    if (name_is_valid(name)) {
+    if (row_name_is_valid(name)) {
         set_text(session->name, name);
     }
     Status status = STATUS_OK;

@@ -259,10 +259,10 @@ static Status admin_profiles(World *world, const Entry *entry)
 
 // The session that an order is about: by its connection, before it is known who it is, or by
 // account.
-static Session *ordered_session(World *world, const Entry *entry, uint64_t account)
+static Session *ordered_session(Sessions *sessions, const Entry *entry, uint64_t account)
 {
-    return entry->connection != 0 ? session_of_connection(world->sessions, entry->connection)
-                                  : session_of_account(world->sessions, account);
+    return entry->connection != 0 ? session_of_connection(sessions, entry->connection)
+                                  : session_of_account(sessions, account);
 }
 
 static Status admin_mute(World *world, const Entry *entry)
@@ -272,7 +272,7 @@ static Status admin_mute(World *world, const Entry *entry)
     if (!read_number(entry, &at, &account) || account == 0 || !read_number(entry, &at, &until_ms)) {
         return STATUS_MALFORMED;
     }
-    Session *session = ordered_session(world, entry, account);
+    Session *session = ordered_session(world->sessions, entry, account);
     if (session == NULL) {
         return STATUS_NOT_FOUND;
     }
@@ -292,7 +292,7 @@ static Status admin_chat(World *world, const Entry *entry)
     if (account == 0) {
         return chat_set_world_rule(world->acts, rule);
     }
-    Session *session = ordered_session(world, entry, account);
+    Session *session = ordered_session(world->sessions, entry, account);
     return session != NULL ? chat_set_rule(session, rule) : STATUS_NOT_FOUND;
 }
 
@@ -322,7 +322,7 @@ static Status admin_blocks(World *world, const Entry *entry)
             return STATUS_MALFORMED;
         }
     }
-    Session *session = ordered_session(world, entry, account);
+    Session *session = ordered_session(world->sessions, entry, account);
     return session != NULL ? chat_set_blocks(world->acts, session, blocked, count)
                            : STATUS_NOT_FOUND;
 }

@@ -92,3 +92,8 @@ Status backup_list_read(const char *text, size_t bytes, BackupFacts *facts)
     *facts = found;
     return STATUS_OK;
 }
+
+int backup_is_listed(const struct dirent *entry)
+{
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}

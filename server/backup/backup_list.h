@@ -13,6 +13,8 @@
 #include "core/base/sha256.h"
 #include "server/backup/backup.h"
 
+#include <dirent.h>
+
 #define BACKUP_LIST_NAME      "manifest.txt"
 #define BACKUP_LIST_BYTES_MAX (256u << 20) // two million files
 
@@ -25,6 +27,8 @@ MUST_USE Status backup_list_begin(BackupList *list, const BackupFacts *facts);
 MUST_USE Status backup_list_add(BackupList *list, const uint8_t hash[SHA256_BYTES],
                                 const char *name);
 void backup_list_free(BackupList *list);
+// For scandir: all but `.` and `..`.
+int backup_is_listed(const struct dirent *entry);
 // The first four lines. STATUS_MALFORMED: it is none of ours. STATUS_UNSUPPORTED: of a later
 // format.
 MUST_USE Status backup_list_read(const char *text, size_t bytes, BackupFacts *facts);

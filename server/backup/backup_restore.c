@@ -67,11 +67,6 @@ static bool is_in_use(const char *data)
     return is_locked;
 }
 
-static int is_no_dots(const struct dirent *entry)
-{
-    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-}
-
 static Status check_folder(Restoring *restoring)
 {
     struct stat about;
@@ -88,7 +83,7 @@ static Status check_folder(Restoring *restoring)
                     "restore again");
     }
     struct dirent **entries = NULL;
-    const int count = scandir(data, &entries, is_no_dots, NULL);
+    const int count = scandir(data, &entries, backup_is_listed, NULL);
     for (int i = 0; i < count; i++) {
         free(entries[i]);
     }

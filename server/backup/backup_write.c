@@ -172,11 +172,6 @@ static Status put_named(Writing *writing, int folder, const char *path, const ch
     return status;
 }
 
-static int is_no_dots(const struct dirent *entry)
-{
-    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-}
-
 // Closes the folder. The depth is bounded, and so is the recursion.
 static Status put_folder(Writing *writing, int folder, const char *path, int depth)
 {
@@ -185,7 +180,7 @@ static Status put_folder(Writing *writing, int folder, const char *path, int dep
         close(folder);
         return fail(writing, STATUS_LIMIT, path, "there are too many folders inside each other");
     }
-    const int count = scandirat(folder, ".", &entries, is_no_dots, alphasort);
+    const int count = scandirat(folder, ".", &entries, backup_is_listed, alphasort);
     Status status = count >= 0 ? STATUS_OK : fail_disk(writing, path);
     for (int i = 0; i < count; i++) {
         if (status == STATUS_OK) {

@@ -44,7 +44,7 @@ LedgerItem *ledger_structure(Ledger *ledger, uint64_t entity)
     return NULL;
 }
 
-static LedgerItem *add(Ledger *ledger)
+static LedgerItem *add_item(Ledger *ledger)
 {
     return ledger->count < BOTS_LEDGER_MAX ? &ledger->items[ledger->count++] : NULL;
 }
@@ -52,7 +52,7 @@ static LedgerItem *add(Ledger *ledger)
 void ledger_doubt_voxel(Ledger *ledger, VoxelCoord at)
 {
     LedgerItem *item = ledger_voxel(ledger, at);
-    item = item != NULL ? item : add(ledger);
+    item = item != NULL ? item : add_item(ledger);
     if (item != NULL) {
         *item = (LedgerItem){.state = LEDGER_UNSURE, .voxel = at};
     }
@@ -68,7 +68,7 @@ void ledger_store(Ledger *ledger, const BotCommand *command)
             *item = (LedgerItem){.voxel = command->voxel, .kind = command->kind};
         }
     } else if (command->number == MESSAGE_BUILD_PLACE && command->entity != 0) {
-        item = add(ledger);
+        item = add_item(ledger);
         if (item != NULL) {
             *item =
                 (LedgerItem){.is_structure = true, .bot = command->bot, .entity = command->entity};
@@ -135,7 +135,7 @@ Status ledger_read(Ledger *ledger, const char *path)
         if (!read_line(line, &item)) {
             status = STATUS_MALFORMED;
         } else {
-            at = add(ledger);
+            at = add_item(ledger);
             status = at != NULL ? STATUS_OK : STATUS_LIMIT;
         }
         if (at != NULL) {

@@ -83,7 +83,7 @@ static void serve(RuneStore *store, int socket, uint8_t *buffer)
     }
 }
 
-static _Noreturn void keep(RuneStore *store, int socket)
+static _Noreturn void keep_runes(RuneStore *store, int socket)
 {
     uint8_t *buffer = malloc(RUNE_STORE_FILE_BYTES);
     (void)prctl(PR_SET_NAME, "sandlot-keeper");
@@ -111,7 +111,7 @@ Status rune_keeper_start(const char *folder, int *out)
     const pid_t child = fork();
     if (child == 0) {
         close(pair[0]);
-        keep(&store, pair[1]);
+        keep_runes(&store, pair[1]);
     }
     close(pair[1]);
     rune_store_close(&store);

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,19 +14,6 @@
 
 #define NICE      10              // as work that blocks in a host
 #define IDLE_DISK ((3 << 13) | 0) // ioprio_set(2): IOPRIO_CLASS_IDLE
-
-static atomic_bool cancelled;
-
-static void cancel(int number)
-{
-    (void)number;
-    atomic_store(&cancelled, true);
-}
-
-static bool is_cancelled(void)
-{
-    return atomic_load(&cancelled);
-}
 
 // A running host comes first, for the processor and for the disk.
 static void give_way(void)
@@ -127,10 +113,10 @@ int cmd_backup(int argc, char **argv)
     }
     BackupFacts facts;
     char reason[BACKUP_REASON_BYTES] = "";
-    command_on_signals(cancel);
+    command_on_signals(command_cancel);
     give_way();
-    if (backup_write(options.data, options.file, SANDLOT_VERSION, is_cancelled, &facts, reason) !=
-        STATUS_OK) {
+    if (backup_write(options.data, options.file, SANDLOT_VERSION, command_is_cancelled, &facts,
+                     reason) != STATUS_OK) {
         return command_fail("backup", false, EXIT_FAILED, reason);
     }
     diagnostic_print(stdout, "backed up %s as of %s into %s (%" PRIu64 " files, %" PRIu64 " bytes)",
@@ -152,8 +138,8 @@ int cmd_restore(int argc, char **argv)
     }
     BackupFacts facts;
     char reason[BACKUP_REASON_BYTES] = "", quoted[BACKUP_PATH_BYTES];
-    command_on_signals(cancel);
-    if (backup_restore(options.file, options.data, options.deletions, is_cancelled, &facts,
+    command_on_signals(command_cancel);
+    if (backup_restore(options.file, options.data, options.deletions, command_is_cancelled, &facts,
                        reason) != STATUS_OK) {
         return command_fail("restore", false, EXIT_FAILED, reason);
     }

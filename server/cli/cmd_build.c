@@ -27,8 +27,6 @@ typedef struct BuildOptions {
     bool force, watch, verify, json, rotate_key, adopt, allow_weak_jail;
 } BuildOptions;
 
-static atomic_bool is_cancelled;
-
 static void print_usage(FILE *out)
 {
     fprintf(
@@ -192,7 +190,7 @@ static bool build_once(const BuildOptions *options, Builder *builder)
                                   .write = true,
                                   .progress = options->json ? NULL : build_show_progress,
                                   .user = &show,
-                                  .cancel = &is_cancelled};
+                                  .cancel = &command_cancelled};
     BuildResult result;
     char reason[WORKER_REASON_BYTES];
     const Status status = builder_build(builder, &request, &result, reason);
@@ -220,15 +218,9 @@ static bool build_once(const BuildOptions *options, Builder *builder)
     return done;
 }
 
-static void cancel(int number)
-{
-    (void)number;
-    atomic_store(&is_cancelled, true);
-}
-
 static void take_signals(void)
 {
-    struct sigaction action = {.sa_handler = cancel};
+    struct sigaction action = {.sa_handler = command_cancel};
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
 }
@@ -244,14 +236,14 @@ static int build_and_watch(const BuildOptions *options, Builder *builder)
             return fail(options, reason);
         }
         (void)build_once(options, builder); // errors were printed; the next change may fix them
-        goes_on = !atomic_load(&is_cancelled) && ferror(stdout) == 0;
+        goes_on = !command_is_cancelled() && ferror(stdout) == 0;
         if (goes_on && !is_told) {
             fprintf(stderr, "sandlot build: waiting for changes; press Ctrl-C to stop\n");
             is_told = true;
         }
         if (goes_on) {
-            build_watch_wait(&watch, &is_cancelled);
-            goes_on = !atomic_load(&is_cancelled);
+            build_watch_wait(&watch, &command_cancelled);
+            goes_on = !command_is_cancelled();
         }
         build_watch_close(&watch);
     }

@@ -64,7 +64,7 @@ static bool read_line(const char *what, bool is_secret, char out[LINE_BYTES])
     return is_read && out[0] != '\0';
 }
 
-static int keep(const Login *login, const char *token)
+static int keep_token(const Login *login, const char *token)
 {
     char reason[TOOL_REASON_BYTES];
     Tool client = login->client;
@@ -107,7 +107,7 @@ static int sign_in(Login *login, const char *user, const char *password)
         (void)tool_object(body, sizeof body, "name", login->name, "scope", login->scope, NULL);
         code = tool_ask(client, "POST", "/api/account/tokens", body, &made);
         if (code == EXIT_OK) {
-            code = keep(login, tool_text(made.root, "token"));
+            code = keep_token(login, tool_text(made.root, "token"));
         }
         (void)tool_ask(client, "POST", "/logout", NULL, &ended);
         tool_free(&ended);
@@ -125,7 +125,7 @@ static int run(Login *login)
         if (!read_line("token", true, first)) {
             return tool_fail(&login->client, "there is no token on standard input");
         }
-        code = keep(login, first);
+        code = keep_token(login, first);
     } else {
         if (!read_line("name", false, first) || !read_line("password", true, second)) {
             return tool_fail(&login->client, "a name and a password are needed");
@@ -139,7 +139,7 @@ static int run(Login *login)
 
 // --- the arguments ------------------------------------------------------------------------------
 
-static int parse(Login *login, int argc, char **argv)
+static int parse_arguments(Login *login, int argc, char **argv)
 {
     char reason[TOOL_REASON_BYTES];
     const char *url = NULL;
@@ -189,7 +189,7 @@ int cmd_login(int argc, char **argv)
     Login login = {.client = {.command = "login", .json = command_wants_json(argc, argv)},
                    .name = machine,
                    .scope = "play create operate"};
-    const int code = parse(&login, argc, argv);
+    const int code = parse_arguments(&login, argc, argv);
     if (code != EXIT_OK) {
         return code;
     }

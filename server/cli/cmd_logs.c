@@ -24,7 +24,7 @@ typedef struct Logs {
     bool follows;
 } Logs;
 
-static int parse(Logs *logs, int argc, char **argv)
+static int parse_arguments(Logs *logs, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-f") == 0 || strcmp(argv[i], "--follow") == 0) {
@@ -92,6 +92,6 @@ int cmd_logs(int argc, char **argv)
         return EXIT_OK;
     }
     int code = tool_open(&logs.client, "logs", &argc, argv);
-    code = code == EXIT_OK ? parse(&logs, argc, argv) : code;
+    code = code == EXIT_OK ? parse_arguments(&logs, argc, argv) : code;
     return code == EXIT_OK ? run(&logs) : code;
 }

@@ -16,14 +16,6 @@ typedef struct NewOptions {
     bool types; // write only the types, into an existing place
 } NewOptions;
 
-static atomic_bool is_cancelled;
-
-static void cancel(int number)
-{
-    (void)number;
-    atomic_store(&is_cancelled, true);
-}
-
 static void print_usage(FILE *out)
 {
     fprintf(out,
@@ -110,7 +102,7 @@ static int run(const NewOptions *options)
     const Status status = options->types
                               ? write_types(options, &file_count, reason)
                               : template_write(options->folder, options->name, options->typescript,
-                                               &is_cancelled, &file_count, reason);
+                                               &command_cancelled, &file_count, reason);
     if (status != STATUS_OK) {
         diagnostic_print(stderr, "sandlot new: %s", reason);
         return EXIT_FAILED;
@@ -154,7 +146,7 @@ int cmd_new(int argc, char **argv)
         return no_template(options.name);
     }
     if (!options.types) {
-        command_on_signals(cancel);
+        command_on_signals(command_cancel);
     }
     return run(&options);
 }

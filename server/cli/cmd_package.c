@@ -39,8 +39,6 @@ typedef struct Session {
     bool has_line; // a progress line is on the terminal and must be erased
 } Session;
 
-static atomic_bool is_cancelled;
-
 // --- the command line ---------------------------------------------------------------------------
 
 static void print_usage(const char *command, FILE *out)
@@ -121,7 +119,7 @@ static const char **value_of(Options *options, const char *name)
 }
 
 // EXIT_OK: continue. *done: nothing is left to do (the help was printed).
-static int parse(Options *options, int argc, char **argv, bool *done)
+static int parse_arguments(Options *options, int argc, char **argv, bool *done)
 {
     for (int i = 1; i < argc; i++) {
         const char **value = value_of(options, argv[i]);
@@ -180,18 +178,12 @@ static void show_progress(void *user, uint32_t done, uint32_t total)
     session->has_line = true;
 }
 
-static void cancel(int number)
+static bool begin_session(Session *session, const Options *options)
 {
-    (void)number;
-    atomic_store(&is_cancelled, true);
-}
-
-static bool begin(Session *session, const Options *options)
-{
-    struct sigaction action = {.sa_handler = cancel};
+    struct sigaction action = {.sa_handler = command_cancel};
     WorkerConfig config = worker_config_default();
     config.allow_weak_jail = options->allow_weak_jail;
-    config.cancel = &is_cancelled;
+    config.cancel = &command_cancelled;
     *session = (Session){.options = options};
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
@@ -208,7 +200,7 @@ static BuildContext context_of(Session *session)
 static void watch(Session *session, uint64_t bytes)
 {
     if (bytes >= LARGE_BYTES && isatty(STDERR_FILENO) != 0) {
-        worker_watch(session->worker, &is_cancelled, show_progress, session);
+        worker_watch(session->worker, &command_cancelled, show_progress, session);
     }
 }
 
@@ -590,11 +582,11 @@ static int run(int argc, char **argv, int (*work)(Session *))
     Options options = {.command = argv[0], .json = command_wants_json(argc, argv)};
     Session session;
     bool done = false;
-    const int parsed = parse(&options, argc, argv, &done);
+    const int parsed = parse_arguments(&options, argc, argv, &done);
     if (parsed != EXIT_OK || done) {
         return parsed;
     }
-    if (!begin(&session, &options)) {
+    if (!begin_session(&session, &options)) {
         return command_fail(options.command, options.json, EXIT_FAILED, "out of memory");
     }
     const int result = work(&session);

@@ -507,7 +507,7 @@ static int read_option(Place *place, const Verb *verb, int argc, char **argv, in
     return -1;
 }
 
-static int parse(Place *place, const Verb *verb, int argc, char **argv)
+static int parse_arguments(Place *place, const Verb *verb, int argc, char **argv)
 {
     const char *id = NULL;
     const bool json = place->client.json;
@@ -552,7 +552,7 @@ int cmd_place(int argc, char **argv)
         return command_misused("place", place.client.json, "what shall be done?", NULL);
     }
     const Verb *verb = code == EXIT_OK ? find_verb(&place, argv[1], &code) : NULL;
-    code = verb != NULL ? parse(&place, verb, argc, argv) : code;
+    code = verb != NULL ? parse_arguments(&place, verb, argc, argv) : code;
     code = code == EXIT_OK ? verb->run(&place) : code;
     explicit_bzero(&place.client, sizeof place.client);
     return code;

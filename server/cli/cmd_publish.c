@@ -475,7 +475,7 @@ static int run(Publish *publish)
 
 // --- the arguments ------------------------------------------------------------------------------
 
-static int parse(Publish *publish, int argc, char **argv)
+static int parse_arguments(Publish *publish, int argc, char **argv)
 {
     const struct {
         const char *name;
@@ -532,7 +532,7 @@ int cmd_publish(int argc, char **argv)
     }
     Publish publish = {.channel = "live", .notes = NOTES_DEFAULT, .begin_ns = clock_ns()};
     int code = tool_open(&publish.client, "publish", &argc, argv);
-    code = code == EXIT_OK ? parse(&publish, argc, argv) : code;
+    code = code == EXIT_OK ? parse_arguments(&publish, argc, argv) : code;
     if (code != EXIT_OK) {
         return code;
     }

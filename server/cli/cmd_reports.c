@@ -50,11 +50,6 @@ typedef struct Order {
 
 // --- reports ------------------------------------------------------------------------------------
 
-static const char *or_dash(const char *text)
-{
-    return text[0] != '\0' ? text : "-";
-}
-
 static void print_row(const JsonNode *report)
 {
     const char *about = tool_text(report, "account");
@@ -79,8 +74,8 @@ static void print_evidence(const JsonNode *report)
         const JsonNode *known = json_find(line, "known");
         diagnostic_print(stdout, "  %s %s %-7s  %s (%s)%s%s", tool_text(line, "at"),
                          known != NULL && known->boolean ? "*" : " ", tool_text(line, "kind"),
-                         or_dash(tool_text(line, "shown_name")),
-                         or_dash(tool_text(line, "account")),
+                         command_or_dash(tool_text(line, "shown_name")),
+                         command_or_dash(tool_text(line, "account")),
                          tool_text(line, "text")[0] != '\0' ? ": " : "", tool_text(line, "text"));
     }
 }
@@ -215,8 +210,8 @@ static int run_moderate(const Order *order)
 
 // --- the arguments ------------------------------------------------------------------------------
 
-static int parse(Order *order, const char *command, const char *text_option, int argc, char **argv,
-                 CommandUsage usage)
+static int parse_arguments(Order *order, const char *command, const char *text_option, int argc,
+                           char **argv, CommandUsage usage)
 {
     const bool json = order->client.json;
     for (int i = 1; i < argc; i++) {
@@ -250,8 +245,9 @@ int cmd_reports(int argc, char **argv)
         return EXIT_OK;
     }
     int code = tool_open(&order.client, "reports", &argc, argv);
-    code = code == EXIT_OK ? parse(&order, "reports", "--note", argc, argv, print_reports_usage)
-                           : code;
+    code = code == EXIT_OK
+               ? parse_arguments(&order, "reports", "--note", argc, argv, print_reports_usage)
+               : code;
     return code == EXIT_OK ? run_reports(&order) : code;
 }
 
@@ -263,7 +259,8 @@ int cmd_moderate(int argc, char **argv)
         return EXIT_OK;
     }
     int code = tool_open(&order.client, "moderate", &argc, argv);
-    code = code == EXIT_OK ? parse(&order, "moderate", "--reason", argc, argv, print_moderate_usage)
-                           : code;
+    code = code == EXIT_OK
+               ? parse_arguments(&order, "moderate", "--reason", argc, argv, print_moderate_usage)
+               : code;
     return code == EXIT_OK ? run_moderate(&order) : code;
 }

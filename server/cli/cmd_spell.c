@@ -401,7 +401,7 @@ static int run_publish(Spell *spell)
 
 // --- the arguments ------------------------------------------------------------------------------
 
-static int parse(Spell *spell, int argc, char **argv)
+static int parse_arguments(Spell *spell, int argc, char **argv)
 {
     const bool json = spell->client.json, is_update = strcmp(argv[1], "update") == 0;
     const bool is_publish = strcmp(argv[1], "publish") == 0;
@@ -456,7 +456,7 @@ int cmd_spell(int argc, char **argv)
                                verb[0] != '\0' ? "unknown verb" : "what shall be done?",
                                verb[0] != '\0' ? verb : NULL);
     }
-    code = code == EXIT_OK ? parse(&spell, argc, argv) : code;
+    code = code == EXIT_OK ? parse_arguments(&spell, argc, argv) : code;
     if (code == EXIT_OK) {
         code = lists ? run_list(&spell) : makes ? run_publish(&spell) : run_fetch(&spell, updates);
     }

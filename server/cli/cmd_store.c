@@ -10,25 +10,11 @@
 
 #include <inttypes.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PATH_BYTES 4096
-
-static atomic_bool cancelled;
-
-static void cancel(int number)
-{
-    (void)number;
-    atomic_store(&cancelled, true);
-}
-
-static bool is_cancelled(void)
-{
-    return atomic_load(&cancelled);
-}
 
 static void print_usage(FILE *out)
 {
@@ -75,7 +61,7 @@ static bool find_end(const char *given, End *out)
     return status == STATUS_OK || status == STATUS_EXISTS;
 }
 
-static void tell(void *user, const char *table, uint64_t rows, uint64_t written)
+static void print_table(void *user, const char *table, uint64_t rows, uint64_t written)
 {
     (void)user;
     if (rows > 0 || written > 0) {
@@ -100,8 +86,8 @@ static Status copy_blobs(const char *from, const char *to, char *reason, size_t 
         return status;
     }
     store_close(store);
-    status = blob_move(is_back ? to : from, is_back ? from : to, is_back, is_cancelled, &moved,
-                       reason, bytes);
+    status = blob_move(is_back ? to : from, is_back ? from : to, is_back, command_is_cancelled,
+                       &moved, reason, bytes);
     if (status == STATUS_OK) {
         diagnostic_print(stdout, "%-26s %10" PRIu64 " files, %" PRIu64 " written", "blobs",
                          moved.seen, moved.copied);
@@ -120,15 +106,15 @@ static int copy(const char *from, const char *to, bool overwrites)
         return command_fail("store", false, EXIT_FAILED,
                             "a server runs on the target; stop it first");
     }
-    const struct sigaction action = {.sa_handler = cancel, .sa_flags = SA_RESTART};
+    const struct sigaction action = {.sa_handler = command_cancel, .sa_flags = SA_RESTART};
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     StoreMoved moved = {0};
     const StoreMove move = {.from = source.path,
                             .to = target.path,
                             .overwrites = overwrites,
-                            .is_cancelled = is_cancelled,
-                            .told = tell};
+                            .is_cancelled = command_is_cancelled,
+                            .told = print_table};
     Status status = store_move_check(target.path, reason, sizeof reason);
     // First the blobs, then the rows that name them.
     if (status == STATUS_OK) {

@@ -35,7 +35,7 @@ typedef struct Top {
     const char *world; // NULL: all of them
 } Top;
 
-static int parse(Top *top, int argc, char **argv)
+static int parse_arguments(Top *top, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--once") == 0) {
@@ -239,6 +239,6 @@ int cmd_top(int argc, char **argv)
         return EXIT_OK;
     }
     int code = tool_open(&top.client, "top", &argc, argv);
-    code = code == EXIT_OK ? parse(&top, argc, argv) : code;
+    code = code == EXIT_OK ? parse_arguments(&top, argc, argv) : code;
     return code == EXIT_OK ? run(&top) : code;
 }

@@ -267,6 +267,24 @@ bool command_find_page(const char *command, const char **web, char found[COMMAND
     return false;
 }
 
+atomic_bool command_cancelled;
+
+void command_cancel(int signal)
+{
+    (void)signal;
+    atomic_store(&command_cancelled, true);
+}
+
+bool command_is_cancelled(void)
+{
+    return atomic_load(&command_cancelled);
+}
+
+const char *command_or_dash(const char *text)
+{
+    return text[0] != '\0' ? text : "-";
+}
+
 void command_on_signals(void (*handler)(int))
 {
     const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};

@@ -1,6 +1,7 @@
 // One file per subcommand; main.c only dispatches.
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,12 @@ void command_quote(const char *word, char *out, size_t bytes);
 
 // From now on SIGINT, SIGTERM and SIGHUP call this.
 void command_on_signals(void (*handler)(int));
+// A handler for them which only notes that the command is to end soon.
+extern atomic_bool command_cancelled;
+void command_cancel(int signal);
+bool command_is_cancelled(void);
+// For a table: a text, or a dash if it is empty.
+const char *command_or_dash(const char *text);
 
 // The reason without the leading "name: ", for messages that print the name themselves.
 const char *command_reason(const char *reason, const char *name);

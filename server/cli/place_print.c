@@ -19,11 +19,6 @@ uint32_t place_revision_number(const char *id)
     return id[0] == 'r' && command_parse_u32(id + 1, 1, UINT32_MAX, &number) ? number : 0;
 }
 
-static const char *or_dash(const char *text)
-{
-    return text[0] != '\0' ? text : "-";
-}
-
 // The texts of an array, with a space between them; "-": none.
 static void join(const JsonNode *object, const char *name, char *out, size_t bytes)
 {
@@ -50,15 +45,16 @@ void place_print_row(const JsonNode *place)
 {
     diagnostic_print(stdout, "%-32s  %-12s  live %-5s  beta %-5s  %-7s  %s",
                      tool_text(place, "place_id"), state_of(place),
-                     or_dash(tool_text(place, "live")), or_dash(tool_text(place, "beta")),
-                     or_dash(tool_text(place, "role")), tool_text(place, "title"));
+                     command_or_dash(tool_text(place, "live")),
+                     command_or_dash(tool_text(place, "beta")),
+                     command_or_dash(tool_text(place, "role")), tool_text(place, "title"));
 }
 
 void place_print_offer(const JsonNode *offer)
 {
     const JsonNode *creator = json_find(offer, "creator");
     diagnostic_print(stdout, "%-32s  from %s  until %s  %s", tool_text(offer, "place_id"),
-                     or_dash(creator != NULL ? tool_text(creator, "username") : ""),
+                     command_or_dash(creator != NULL ? tool_text(creator, "username") : ""),
                      tool_text(offer, "expires_at"), tool_text(offer, "title"));
 }
 
@@ -110,7 +106,7 @@ void place_print_page(const JsonNode *place)
     join(place, "rights", rights, sizeof rights);
     diagnostic_print(stdout, "place         %s", tool_text(place, "place_id"));
     diagnostic_print(stdout, "title         %s", tool_text(place, "title"));
-    diagnostic_print(stdout, "creator       %s", or_dash(tool_text(creator, "username")));
+    diagnostic_print(stdout, "creator       %s", command_or_dash(tool_text(creator, "username")));
     diagnostic_print(stdout, "visibility    %s", tool_text(place, "visibility"));
     diagnostic_print(stdout, "source        %s", tool_flag(place, "open") ? "open" : "closed");
     if (strcmp(state_of(place), tool_text(place, "visibility")) != 0) {
@@ -118,12 +114,12 @@ void place_print_page(const JsonNode *place)
     }
     print_moderation(place);
     diagnostic_print(stdout, "revisions     %.0f, live %s, beta %s",
-                     tool_number(place, "revisions"), or_dash(tool_text(place, "live")),
-                     or_dash(tool_text(place, "beta")));
+                     tool_number(place, "revisions"), command_or_dash(tool_text(place, "live")),
+                     command_or_dash(tool_text(place, "beta")));
     print_spells(place);
     diagnostic_print(stdout, "tags          %s", tags);
     print_counts(place);
-    diagnostic_print(stdout, "forked from   %s", or_dash(tool_text(place, "forked_from")));
+    diagnostic_print(stdout, "forked from   %s", command_or_dash(tool_text(place, "forked_from")));
     diagnostic_print(stdout, "created       %s", tool_text(place, "created_at"));
     diagnostic_print(stdout, "updated       %s", tool_text(place, "updated_at"));
     diagnostic_print(stdout, "you may       %s", rights);
@@ -141,8 +137,8 @@ void place_print_revision(const JsonNode *revision)
                      tool_text(revision, "revision_id"), tool_text(revision, "state"),
                      tool_flag(revision, "live") ? "live" : "",
                      tool_flag(revision, "beta") ? "beta" : "", tool_text(revision, "created_at"),
-                     or_dash(tool_text(revision, "maker")), bytes, tool_text(revision, "notes"),
-                     reason[0] != '\0' ? ": " : "", reason);
+                     command_or_dash(tool_text(revision, "maker")), bytes,
+                     tool_text(revision, "notes"), reason[0] != '\0' ? ": " : "", reason);
 }
 
 void place_print_channel(const JsonNode *root)
@@ -190,7 +186,7 @@ void place_print_stats(const JsonNode *root)
 static void print_member(const JsonNode *person)
 {
     diagnostic_print(stdout, "%-8s  %s", tool_text(person, "role"),
-                     or_dash(tool_text(person, "username")));
+                     command_or_dash(tool_text(person, "username")));
 }
 
 void place_print_team(const JsonNode *root)

@@ -124,7 +124,7 @@ static CURLcode perform(const Tool *client, const Question *question, ToolReply 
     return code;
 }
 
-static bool parse(ToolReply *reply)
+static bool parse_reply(ToolReply *reply)
 {
     reply->memory = malloc(TREE_BYTES);
     if (reply->memory == NULL || reply->body.bytes == 0) {
@@ -164,7 +164,7 @@ static int ask(const Tool *client, const Question *question, ToolReply *reply)
     if (bytes_max > 0 && reply->status >= 200 && reply->status < 300) {
         return EXIT_OK;
     }
-    const bool is_json = parse(reply);
+    const bool is_json = parse_reply(reply);
     if (reply->status >= 200 && reply->status < 300 && is_json) {
         return EXIT_OK;
     }

@@ -63,7 +63,7 @@ static uint64_t hash_of(const Attempts *attempts, AttemptKind kind, const void *
 }
 
 // Its counter, or NULL.
-static Counter *find(Attempts *attempts, uint64_t who)
+static Counter *find_counter(Attempts *attempts, uint64_t who)
 {
     Counter *set = attempts->counters[who % SETS];
     for (uint32_t i = 0; i < SET_PLACES; i++) {
@@ -81,7 +81,7 @@ static bool is_over(const Counter *counter, uint64_t now)
 }
 
 // The place of one that is over, or else of who tried least.
-static Counter *make(Attempts *attempts, uint64_t who, uint64_t now)
+static Counter *make_counter(Attempts *attempts, uint64_t who, uint64_t now)
 {
     Counter *set = attempts->counters[who % SETS], *found = &set[0];
     for (uint32_t i = 0; i < SET_PLACES && !is_over(found, now); i++) {
@@ -98,9 +98,9 @@ bool attempts_take(Attempts *attempts, AttemptKind kind, const void *who, size_t
 {
     const uint64_t number = hash_of(attempts, kind, who, bytes);
     pthread_mutex_lock(&attempts->lock);
-    Counter *counter = find(attempts, number);
+    Counter *counter = find_counter(attempts, number);
     if (counter == NULL || is_over(counter, now_unix_ms)) {
-        counter = counter == NULL ? make(attempts, number, now_unix_ms) : counter;
+        counter = counter == NULL ? make_counter(attempts, number, now_unix_ms) : counter;
         *counter = (Counter){.who = number, .begin_unix_ms = now_unix_ms};
     }
     const bool may = counter->count < most[kind];
@@ -116,7 +116,7 @@ bool attempts_take(Attempts *attempts, AttemptKind kind, const void *who, size_t
 void attempts_give_back(Attempts *attempts, AttemptKind kind, const void *who, size_t bytes)
 {
     pthread_mutex_lock(&attempts->lock);
-    Counter *counter = find(attempts, hash_of(attempts, kind, who, bytes));
+    Counter *counter = find_counter(attempts, hash_of(attempts, kind, who, bytes));
     if (counter != NULL) {
         counter->count -= 1;
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(void *user, const StoreHostKey *key)
+static void add_key(void *user, const StoreHostKey *key)
 {
     struct HostKeys *keys = &((Control *)user)->host_keys;
     if (keys->count < HOST_KEYS_MAX) {
@@ -16,8 +16,9 @@ static void add(void *user, const StoreHostKey *key)
 Status host_keys_read(Control *control)
 {
     control->host_keys.items = calloc(HOST_KEYS_MAX, sizeof(StoreHostKey));
-    return control->host_keys.items != NULL ? store_host_keys(control->config.store, add, control)
-                                            : STATUS_LIMIT;
+    return control->host_keys.items != NULL
+               ? store_host_keys(control->config.store, add_key, control)
+               : STATUS_LIMIT;
 }
 
 Status host_keys_reload(Control *control)
@@ -53,7 +54,7 @@ Status host_key_make(Control *control, const char *name, uint64_t maker, StoreHo
     Status status = has_room ? store_host_key_put(control->config.store, &key) : STATUS_LIMIT;
     if (status == STATUS_OK) {
         pthread_mutex_lock(&control->lock);
-        add(control, &key);
+        add_key(control, &key);
         pthread_mutex_unlock(&control->lock);
         *out = key;
     }
@@ -90,7 +91,7 @@ Status host_key_revoke(Control *control, const char *id)
     const Status status = store_host_key_delete(control->config.store, key.key_hash);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND) { // it would be back after a restart
         pthread_mutex_lock(&control->lock);
-        add(control, &key);
+        add_key(control, &key);
         pthread_mutex_unlock(&control->lock);
         return status;
     }

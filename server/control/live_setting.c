@@ -57,7 +57,7 @@ static const struct LiveSetting {
                      {"guest_chat", apply_guest_chat}};
 #define LIVE_COUNT (sizeof live_settings / sizeof live_settings[0])
 
-static Status keep(Control *control, const char *name, const char *value)
+static Status keep_value(Control *control, const char *name, const char *value)
 {
     char reason[SETTINGS_REASON_BYTES];
     const Status status = control->config.data == NULL
@@ -70,7 +70,7 @@ static Status keep(Control *control, const char *name, const char *value)
 
 Status live_setting_set(Control *control, const char *name, const char *value)
 {
-    const Status status = keep(control, name, value);
+    const Status status = keep_value(control, name, value);
     for (size_t i = 0; i < LIVE_COUNT && status == STATUS_OK; i++) {
         if (strcmp(live_settings[i].name, name) == 0) {
             return live_settings[i].apply(control, value);

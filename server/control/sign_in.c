@@ -69,7 +69,7 @@ static uint32_t find_slot(SignIn *const *slots, uint32_t slot_count,
     return at;
 }
 
-static SignIn *find(const Control *control, const uint8_t hash[TOKEN_HASH_BYTES])
+static SignIn *find_sign_in(const Control *control, const uint8_t hash[TOKEN_HASH_BYTES])
 {
     return control->slots[find_slot(control->slots, control->slot_count, hash)];
 }
@@ -163,7 +163,7 @@ Status sign_in_add(Control *control, const StoreSignIn *row, const StoreAccount 
 static void read_one(void *user, const StoreSignIn *row, const StoreAccount *account)
 {
     Control *control = user;
-    if (find(control, row->token_hash) == NULL) {
+    if (find_sign_in(control, row->token_hash) == NULL) {
         status_ignore(sign_in_add(control, row, account)); // without memory they sign in again
     }
 }
@@ -275,7 +275,7 @@ static void find_in_store(Control *control, const uint8_t hash[TOKEN_HASH_BYTES]
     StoreSignIn row;
     StoreAccount account;
     pthread_mutex_lock(&control->lock);
-    const bool is_known = find(control, hash) != NULL;
+    const bool is_known = find_sign_in(control, hash) != NULL;
     pthread_mutex_unlock(&control->lock);
     if (!is_known && store_sign_in_find(control->config.store, hash, &row, &account) == STATUS_OK &&
         row.expires_unix_ms > now) {
@@ -292,7 +292,7 @@ Status identity_of_token(Control *control, const char *token, Identity *out)
         find_in_store(control, hash, now);
     }
     pthread_mutex_lock(&control->lock);
-    SignIn *found = find(control, hash);
+    SignIn *found = find_sign_in(control, hash);
     const bool is_valid = found != NULL && found->row.expires_unix_ms > now;
     if (is_valid) {
         const bool is_issued = found->row.kind == SIGN_IN_ISSUED; // ends when it ends
@@ -312,7 +312,7 @@ bool identity_is_current(Control *control, const Identity *who)
     const uint64_t now = control_now(control);
     Identity found_who = {0};
     pthread_mutex_lock(&control->lock);
-    const SignIn *found = find(control, who->sign_in);
+    const SignIn *found = find_sign_in(control, who->sign_in);
     const bool is_valid = found != NULL && found->row.expires_unix_ms > now;
     if (is_valid) {
         sign_in_identity(found, &found_who);

@@ -628,8 +628,8 @@ static Status check_room(Drafts *drafts, const char *place_id, const char *folde
     return status;
 }
 
-static Status make(Drafts *drafts, const char *place_id, uint64_t maker, bool replaces,
-                   DraftFill fill, void *user, char reason[WORKER_REASON_BYTES])
+static Status make_draft(Drafts *drafts, const char *place_id, uint64_t maker, bool replaces,
+                         DraftFill fill, void *user, char reason[WORKER_REASON_BYTES])
 {
     char folder[DRAFT_PATH_BYTES], aside[DRAFT_PATH_BYTES];
     StoreDraftFile *files = NULL;
@@ -665,13 +665,13 @@ static Status make(Drafts *drafts, const char *place_id, uint64_t maker, bool re
 Status draft_make(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill, void *user,
                   char reason[WORKER_REASON_BYTES])
 {
-    return make(drafts, place_id, maker, false, fill, user, reason);
+    return make_draft(drafts, place_id, maker, false, fill, user, reason);
 }
 
 Status draft_replace(Drafts *drafts, const char *place_id, uint64_t maker, DraftFill fill,
                      void *user, char reason[WORKER_REASON_BYTES])
 {
-    return make(drafts, place_id, maker, true, fill, user, reason);
+    return make_draft(drafts, place_id, maker, true, fill, user, reason);
 }
 
 // The folder first: what is not listed any more is in no folder, wherever the process dies.

@@ -3,6 +3,7 @@
 #include "server/draft/draft_walk.h"
 
 #include "server/build/package/package_rules.h"
+#include "server/build/place/place_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -29,18 +30,13 @@ static DIR *open_folder(int parent, const char *name)
     return list;
 }
 
-static bool is_left_out(const char *name)
-{
-    return name[0] == '.' || strcmp(name, "node_modules") == 0;
-}
-
 static void walk(Walk *state, DIR *list, size_t path_bytes, uint32_t depth)
 {
     const struct dirent *entry;
     while ((entry = readdir(list)) != NULL) {
         struct stat about;
         const size_t bytes = strlen(entry->d_name);
-        if (is_left_out(entry->d_name) || path_bytes + bytes + 2 > sizeof state->path ||
+        if (place_name_is_skipped(entry->d_name) || path_bytes + bytes + 2 > sizeof state->path ||
             fstatat(dirfd(list), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
             continue;
         }

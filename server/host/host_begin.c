@@ -150,7 +150,7 @@ static void make_config(HostWorld *world)
     outside->random(outside->user, &world->config.seed, sizeof world->config.seed);
 }
 
-static Status tell(HostWorld *world, const Beginning *all, const HostManifests *manifests)
+static Status send_beginning(HostWorld *world, const Beginning *all, const HostManifests *manifests)
 {
     const HostPlace *place = world->place;
     const WorldNeed need = {.player_max = world->config.player_max,
@@ -216,7 +216,7 @@ Status hosted_begin(HostWorld *world, const StoreCompletion *taken)
     make_config(world);
     Status status = make_beginning(world, taken, &all, &manifests);
     if (status == STATUS_OK) {
-        status = tell(world, &all, &manifests);
+        status = send_beginning(world, &all, &manifests);
     }
     if (status == STATUS_OK) {
         world->manifest_version = manifests.version;

@@ -2,6 +2,7 @@
 // become what a world begins with, and what clients fetch by hash. The host reads no file of a
 // creator itself, and gives out nothing but what the manifest replicates.
 #define _GNU_SOURCE
+#include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "server/build/pipeline/rune_set.h"
@@ -151,6 +152,7 @@ static Status sign_both(const SigningKey *key, ManifestList *list, HostManifests
     uint32_t count = 0;
     for (uint32_t i = 0; i < list->row_count; i++) {
         if (list->rows[i].replicate) {
+            ASSERT(!text_is(list->rows[i].run_context, "Server")); // manifest_read rejects it
             sent[count++] = list->rows[i];
         }
     }

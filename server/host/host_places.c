@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static uint32_t find(const Host *host, const char *place_id)
+static uint32_t find_place(const Host *host, const char *place_id)
 {
     uint32_t at = 0;
     while (at < host->place_count && strcmp(host->places[at]->place_id, place_id) != 0) {
@@ -15,7 +15,7 @@ static uint32_t find(const Host *host, const char *place_id)
 
 HostPlace *host_place(Host *host, const char *place_id)
 {
-    const uint32_t at = find(host, place_id[0] != '\0' ? place_id : host->default_place);
+    const uint32_t at = find_place(host, place_id[0] != '\0' ? place_id : host->default_place);
     return at < host->place_count ? host->places[at] : NULL;
 }
 
@@ -74,7 +74,7 @@ static void renew_worlds(Host *host, const char *place_id)
 
 void host_add_place(Host *host, HostPlace *place)
 {
-    const uint32_t at = find(host, place->place_id);
+    const uint32_t at = find_place(host, place->place_id);
     if (at < host->place_count) {
         HostPlace *old = host->places[at];
         host->places[at] = place;
@@ -103,7 +103,7 @@ static void stop_world(HostWorld *world, const char *reason)
 
 void host_remove_place(Host *host, const char *place_id, const char *reason)
 {
-    const uint32_t at = find(host, place_id);
+    const uint32_t at = find_place(host, place_id);
     if (at == host->place_count) {
         return;
     }

@@ -391,7 +391,7 @@ static void wait_for_signature(HostWorld *world)
     }
 }
 
-static void begin(HostWorld *world, HostPlace *place, uint64_t tag, bool is_restore)
+static void begin_reload(HostWorld *world, HostPlace *place, uint64_t tag, bool is_restore)
 {
     HostReload *reload = &world->reload;
     Host *host = world->host;
@@ -451,11 +451,11 @@ static void begin_next(HostWorld *world)
     }
     if (reload->has_failed) {
         reload->has_failed = false;
-        begin(world, reload->good, reload->tried_tag, true);
+        begin_reload(world, reload->good, reload->tried_tag, true);
     } else if (reload->next != NULL) {
         HostPlace *next = reload->next;
         reload->next = NULL;
-        begin(world, next, reload->next_tag, false);
+        begin_reload(world, next, reload->next_tag, false);
         host_place_release(next);
     }
 }

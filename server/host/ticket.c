@@ -43,6 +43,7 @@ Status ticket_write(const SigningKey *key, const Ticket *ticket, char *text, siz
     uint8_t bytes[TICKET_BYTES];
     ByteWriter writer = byte_writer(bytes, sizeof bytes - crypto_sign_BYTES);
     ASSERT(ticket->account != 0);
+    ASSERT((ticket->flags & ~(uint32_t)TICKET_FLAGS_ALL) == 0); // what ticket_read accepts
     byte_write_u8(&writer, TICKET_FORMAT);
     byte_write_u8(&writer, (uint8_t)ticket->flags);
     byte_write_u64(&writer, ticket->account);

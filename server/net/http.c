@@ -220,8 +220,8 @@ static const HttpRefusal *find_refusal(HttpRequest *request, const char *method)
 
 // The headers are there. An answer now, before the body, ends the connection after it: so what is a
 // little too large is read to its end, because a client that still sends may never see the answer.
-static enum MHD_Result begin(HttpRequest *request, const char *method, const char *path,
-                             const char *version)
+static enum MHD_Result begin_request(HttpRequest *request, const char *method, const char *path,
+                                     const char *version)
 {
     uint64_t declared;
     count(request->server, &request->server->stats.requests);
@@ -328,14 +328,7 @@ static enum MHD_Result continue_request(HttpRequest *request, const char *path, 
         request->is_get = strcmp(method, "GET") == 0;
         request->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_1) != 0;
         http_find_client(request);
-        return begin(request, method, path, version);
-    }
-    if (request->was_paused) {
-        bool is_over;
-        if (http_defer_is_paused(request, &is_over) || is_over) {
-            return is_over ? MHD_NO : MHD_YES; // what came stays where it is
-        }
-        request->was_paused = false;
+        return begin_request(request, method, path, version);
     }
     if (*bytes > 0) {
         const bool goes_on = http_body_receive(request, data, *bytes);

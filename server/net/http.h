@@ -79,11 +79,10 @@ typedef struct HttpResponse {
 typedef void (*HttpHandler)(void *user, HttpRequest *request, HttpResponse *response);
 
 // A body that is taken as it arrives, so that its size costs no memory. The limit is the route's
-// body_max, counted as bytes come. Nothing here blocks; what has to asks for a pause.
+// body_max, counted as bytes come. Nothing here may block.
 typedef enum HttpBodyStep {
     HTTP_BODY_MORE,
-    HTTP_BODY_PAUSE, // no more until http_body_go_on, once, from any thread
-    HTTP_BODY_STOP,  // it is of no use: the response says why, and the connection ends
+    HTTP_BODY_STOP, // it is of no use: the response says why, and the connection ends
 } HttpBodyStep;
 
 #define HTTP_BODY_UNKNOWN UINT64_MAX
@@ -220,8 +219,6 @@ bool http_prefers_coding(const HttpRequest *request, HttpCoding coding); // to t
 const uint8_t *http_body(const HttpRequest *request, size_t *bytes);
 // In the handler of a route with a taker: the taker, whose body is whole, once; it is the caller's.
 void *http_body_take(HttpRequest *request);
-// After HTTP_BODY_PAUSE, exactly once, from any thread; the request is not touched afterwards.
-void http_body_go_on(HttpRequest *request);
 // Memory until the answer is sent; arena_alloc gives NULL when it is used up.
 Arena *http_arena(HttpRequest *request);
 // What HttpConfig.enter found out about it, for the handler; NULL: nothing. It lives as long as the

@@ -81,7 +81,7 @@ void http_policy_nonce(const HttpRequest *request, const char nonce[HTTP_NONCE_B
     write_policy(request->server, nonce, frames, out);
 }
 
-static bool add(struct MHD_Response *reply, const char *name, const char *value)
+static bool add_header(struct MHD_Response *reply, const char *name, const char *value)
 {
     return value == NULL || value[0] == '\0' ||
            MHD_add_response_header(reply, name, value) == MHD_YES;
@@ -100,7 +100,7 @@ static bool add_security_headers(struct MHD_Response *reply)
 {
     bool whole = true;
     for (size_t i = 0; i < SECURITY_HEADERS; i++) {
-        whole = whole && add(reply, security_headers[i].name, security_headers[i].value);
+        whole = whole && add_header(reply, security_headers[i].name, security_headers[i].value);
     }
     return whole;
 }
@@ -113,20 +113,22 @@ static bool add_headers(struct MHD_Response *reply, const HttpRequest *request,
                              ? response->content_security_policy
                              : request->server->policy;
     const char *cache = response->cache != NULL ? response->cache : "no-store";
-    return add(reply, "Content-Security-Policy", policy) && add_security_headers(reply) &&
-           add(reply, RESOURCE_POLICY, is_shared ? "cross-origin" : "same-origin") &&
-           add(reply, "Access-Control-Allow-Origin", is_shared ? "*" : NULL) &&
-           add(reply, "Cache-Control", cache) &&
-           add(reply, "Content-Type", response->content_type) &&
-           add(reply, "Content-Disposition", response->is_attachment ? "attachment" : NULL) &&
-           add(reply, "Location", response->location) &&
-           add(reply, "Set-Cookie", response->set_device_cookie) &&
-           add(reply, "Set-Cookie", response->set_issuer_cookie) &&
-           add(reply, "Set-Cookie", response->set_cookie) &&
-           add(reply, "Content-Encoding", response->content_encoding) &&
-           add(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL) &&
-           add(reply, "X-Accel-Buffering", response->stream.is_open ? "no" : NULL) && // nginx
-           add(reply, "ETag", response->tag);
+    return add_header(reply, "Content-Security-Policy", policy) && add_security_headers(reply) &&
+           add_header(reply, RESOURCE_POLICY, is_shared ? "cross-origin" : "same-origin") &&
+           add_header(reply, "Access-Control-Allow-Origin", is_shared ? "*" : NULL) &&
+           add_header(reply, "Cache-Control", cache) &&
+           add_header(reply, "Content-Type", response->content_type) &&
+           add_header(reply, "Content-Disposition",
+                      response->is_attachment ? "attachment" : NULL) &&
+           add_header(reply, "Location", response->location) &&
+           add_header(reply, "Set-Cookie", response->set_device_cookie) &&
+           add_header(reply, "Set-Cookie", response->set_issuer_cookie) &&
+           add_header(reply, "Set-Cookie", response->set_cookie) &&
+           add_header(reply, "Content-Encoding", response->content_encoding) &&
+           add_header(reply, "Vary", response->varies_by_encoding ? "Accept-Encoding" : NULL) &&
+           add_header(reply, "X-Accel-Buffering",
+                      response->stream.is_open ? "no" : NULL) && // nginx
+           add_header(reply, "ETag", response->tag);
 }
 
 // What some statuses must have with them.
@@ -137,18 +139,18 @@ static bool add_status_headers(struct MHD_Response *reply, const HttpRequest *re
     if (retry_after_s > 0) {
         snprintf(seconds, sizeof seconds, "%" PRIu32, retry_after_s);
     }
-    if (request->must_close && !add(reply, "Connection", "close")) {
+    if (request->must_close && !add_header(reply, "Connection", "close")) {
         return false;
     }
     if (status == 429) {
-        return add(reply, "Retry-After", seconds);
+        return add_header(reply, "Retry-After", seconds);
     }
     if (status == 405 || status == 503) {
-        return status == 405 ? add(reply, "Allow", request->allow)
-                             : add(reply, "Retry-After", seconds);
+        return status == 405 ? add_header(reply, "Allow", request->allow)
+                             : add_header(reply, "Retry-After", seconds);
     }
-    return status != 426 ||
-           (add(reply, "Upgrade", "websocket") && add(reply, "Sec-WebSocket-Version", "13"));
+    return status != 426 || (add_header(reply, "Upgrade", "websocket") &&
+                             add_header(reply, "Sec-WebSocket-Version", "13"));
 }
 
 static bool add_range(struct MHD_Response *reply, const HttpRange *range, uint64_t total)
@@ -160,7 +162,7 @@ static bool add_range(struct MHD_Response *reply, const HttpRange *range, uint64
     } else if (range->status == 416) {
         snprintf(line, sizeof line, "bytes */%" PRIu64, total);
     }
-    return add(reply, "Accept-Ranges", "bytes") && add(reply, "Content-Range", line);
+    return add_header(reply, "Accept-Ranges", "bytes") && add_header(reply, "Content-Range", line);
 }
 
 // If-Range that names what is sent is as good as none.
@@ -179,7 +181,7 @@ static enum MHD_Result send_reply(HttpRequest *request, struct MHD_Response *rep
 {
     request->has_reply = true;
     request->status = status;
-    whole = whole && add(reply, "X-Request-Id", request->request_id);
+    whole = whole && add_header(reply, "X-Request-Id", request->request_id);
     const enum MHD_Result queued =
         whole ? MHD_queue_response(request->connection, status, reply) : MHD_NO;
     MHD_destroy_response(reply);
@@ -561,9 +563,9 @@ enum MHD_Result http_answer_upgrade(HttpRequest *request)
     if (reply == NULL) {
         return MHD_NO;
     }
-    const bool whole = add(reply, "Upgrade", "websocket") &&
-                       add(reply, "Sec-WebSocket-Accept", request->upgrade.accept) &&
-                       add(reply, "Sec-WebSocket-Protocol", request->upgrade.subprotocol);
+    const bool whole = add_header(reply, "Upgrade", "websocket") &&
+                       add_header(reply, "Sec-WebSocket-Accept", request->upgrade.accept) &&
+                       add_header(reply, "Sec-WebSocket-Protocol", request->upgrade.subprotocol);
     count_status(request, MHD_HTTP_SWITCHING_PROTOCOLS);
     return send_reply(request, reply, MHD_HTTP_SWITCHING_PROTOCOLS, whole);
 }

@@ -117,20 +117,13 @@ bool http_body_begin(HttpRequest *request, uint64_t declared, HttpResponse *resp
 }
 
 // False: the server stops.
-static bool give(HttpRequest *request, const char *data, size_t bytes)
+static bool give_piece(HttpRequest *request, const char *data, size_t bytes)
 {
     HttpResponse response = http_response_default();
     const HttpBodyStep step = request->route->body_taker->data(
         request->taker, request, (const uint8_t *)data, bytes, &response);
     request->body_bytes += bytes;
-    if (step == HTTP_BODY_STOP) {
-        return refuse_body(request, &response);
-    }
-    if (step == HTTP_BODY_PAUSE) {
-        request->was_paused = true;
-        return http_defer_pause(request);
-    }
-    return true;
+    return step != HTTP_BODY_STOP || refuse_body(request, &response);
 }
 
 bool http_body_receive(HttpRequest *request, const char *data, size_t bytes)
@@ -149,7 +142,7 @@ bool http_body_receive(HttpRequest *request, const char *data, size_t bytes)
         return true;
     }
     if (request->taker != NULL) {
-        return give(request, data, bytes);
+        return give_piece(request, data, bytes);
     }
     return collect(request, data, bytes) || refuse_too_large(request);
 }

@@ -261,65 +261,10 @@ void http_work_slowly(HttpRequest *request, HttpResponse *response, HttpHandler 
     work_on(config->slow_pool != NULL ? config->slow_pool : config->pool, request, response, work);
 }
 
-// --- bodies that wait ---------------------------------------------------------------------------
-
-bool http_defer_pause(HttpRequest *request)
-{
-    HttpServer *server = request->server;
-    pthread_mutex_lock(&server->lock);
-    const bool waits = !request->has_gone_on;
-    const bool is_stopping = server->is_stopping;
-    request->has_gone_on = false;
-    if (waits) {
-        request->is_paused = true;
-        request->reference_count += 1;
-        server->reference_count += 1;
-        if (is_stopping) {
-            request->is_over = true;
-        } else {
-            link_to(&server->paused, &request->pause, request);
-            http_watch_pause(server->watch, http_watched(request->connection));
-            MHD_suspend_connection(request->connection);
-        }
-    }
-    pthread_mutex_unlock(&server->lock);
-    return !waits || !is_stopping;
-}
-
-bool http_defer_is_paused(HttpRequest *request, bool *is_over)
-{
-    HttpServer *server = request->server;
-    pthread_mutex_lock(&server->lock);
-    const bool is_paused = request->is_paused;
-    *is_over = request->is_over;
-    pthread_mutex_unlock(&server->lock);
-    return is_paused;
-}
-
-void http_body_go_on(HttpRequest *request)
-{
-    HttpServer *server = request->server;
-    pthread_mutex_lock(&server->lock);
-    const bool was_paused = request->is_paused;
-    request->is_paused = false;
-    request->has_gone_on = !was_paused;
-    if (was_paused && !request->is_over) {
-        unlink_from(&server->paused, &request->pause);
-        // From now on it is the client that we wait for, whenever its next bytes come.
-        http_watch_go_on(server->watch, http_watched(request->connection), request->body_came);
-        MHD_resume_connection(request->connection);
-    }
-    pthread_mutex_unlock(&server->lock);
-    if (was_paused) {
-        http_request_release(request);
-        http_server_release(server);
-    }
-}
-
 // --- open streams -------------------------------------------------------------------------------
 
-// A stream pauses its connection as a body does, but without a reference: the response has one
-// (http_answer.c), and outlives the pause.
+// A stream that waits needs no reference of its own: the response has one (http_answer.c), and
+// outlives the pause.
 HttpStreamStep http_defer_stream(HttpRequest *request)
 {
     HttpServer *server = request->server;

@@ -53,7 +53,7 @@ struct HttpServer {
     atomic_uint_fast64_t request_number; // of the last request; from a random beginning
     bool is_stopping;
     HttpDeferred *deferred;
-    HttpDeferred *paused; // bodies that wait
+    HttpDeferred *paused; // open streams that wait
     HttpStats stats;
     atomic_ullong *answers; // of each route and of none, by class of status
 };
@@ -122,11 +122,10 @@ struct HttpRequest {
     bool is_complete; // `later` is the answer
     bool is_answered; // with it
     bool is_over;     // the server stops: nobody waits for an answer any more
-    // A body that waits for http_body_go_on.
+    // An open stream that waits for http_stream_go_on.
     HttpDeferred pause;
     bool is_paused;
-    bool has_gone_on; // before it was paused
-    bool was_paused;  // and nothing came since
+    bool has_gone_on; // before it waited
     HttpResponse later;
     uint8_t *later_body; // a copy
 };
@@ -170,9 +169,6 @@ void http_answer_early(HttpRequest *request, const HttpResponse *response);
 enum MHD_Result http_defer_wait(HttpRequest *request);
 // The connection goes on: gives the answer.
 enum MHD_Result http_defer_answer(HttpRequest *request);
-// The body's taker asked for a pause: suspends the connection until http_body_go_on. False: the
-// server stops.
-bool http_defer_pause(HttpRequest *request);
 // An open stream has nothing to give now.
 typedef enum HttpStreamStep {
     HTTP_STREAM_WAITS, // the connection is suspended until http_stream_go_on
@@ -180,8 +176,6 @@ typedef enum HttpStreamStep {
     HTTP_STREAM_STOPS, // the server stops
 } HttpStreamStep;
 HttpStreamStep http_defer_stream(HttpRequest *request);
-// Is the body paused? is_over: the server stops.
-bool http_defer_is_paused(HttpRequest *request, bool *is_over);
 // Lets go of everybody who waits. Nothing can be deferred any more.
 void http_defer_stop(HttpServer *server);
 

@@ -22,8 +22,8 @@ struct HttpWatched {
     bool used;
     int socket;
     uint64_t deadline_ns;
-    uint64_t began_ns, paused_ns; // of a body
-    uint64_t from;                // http_peer_key
+    uint64_t began_ns; // of a body
+    uint64_t from;     // http_peer_key
 };
 
 struct HttpWatch {
@@ -221,22 +221,7 @@ void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, boo
 
 void http_watch_pause(HttpWatch *watch, HttpWatched *watched)
 {
-    if (watched != NULL) {
-        set(watch, watched, watch->config.answer_ms);
-        pthread_mutex_lock(&watch->lock);
-        watched->paused_ns = clock_ns();
-        pthread_mutex_unlock(&watch->lock);
-    }
-}
-
-void http_watch_go_on(HttpWatch *watch, HttpWatched *watched, uint64_t bytes)
-{
-    if (watched != NULL) {
-        pthread_mutex_lock(&watch->lock);
-        watched->began_ns += clock_ns() - watched->paused_ns;
-        set_body_deadline(watch, watched, bytes);
-        pthread_mutex_unlock(&watch->lock);
-    }
+    set(watch, watched, watch->config.answer_ms);
 }
 
 void http_watch_answer(HttpWatch *watch, HttpWatched *watched, uint64_t bytes)

@@ -35,9 +35,8 @@ void http_watch_request(HttpWatch *watch, HttpWatched *watched); // waits for on
 // The headers are there, and so much of the body: it has request_ms, and as long as its bytes take
 // at the least rate. `begins`: it is the first time for this body.
 void http_watch_body(HttpWatch *watch, HttpWatched *watched, uint64_t bytes, bool begins);
-// The client waits for us, which does not count; until it goes on, with so much of its body.
+// An open stream has nothing to send: the client waits for us, until http_watch_request.
 void http_watch_pause(HttpWatch *watch, HttpWatched *watched);
-void http_watch_go_on(HttpWatch *watch, HttpWatched *watched, uint64_t bytes);
 // Gives an answer of so many bytes from now on.
 void http_watch_answer(HttpWatch *watch, HttpWatched *watched, uint64_t bytes);
 uint64_t http_watch_cut(HttpWatch *watch);                      // how many were too slow

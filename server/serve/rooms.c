@@ -22,7 +22,7 @@ typedef struct RoomMiss {
 struct Rooms {
     pthread_mutex_t lock;
     Room *all;
-    uint32_t count, capacity, ready_count;
+    uint32_t count, capacity;
     RoomMiss misses[ROOM_MISS_SLOTS]; // by address; the older one gives way
 };
 
@@ -46,7 +46,7 @@ void rooms_destroy(Rooms *rooms)
     }
 }
 
-static Room *find(const Rooms *rooms, const char *name)
+static Room *find_room(const Rooms *rooms, const char *name)
 {
     for (uint32_t i = 0; i < rooms->count; i++) {
         if (strcmp(rooms->all[i].world_id, name) == 0 ||
@@ -74,18 +74,15 @@ static Status grow(Rooms *rooms, uint32_t count)
     return STATUS_OK;
 }
 
-static void put(Rooms *rooms, Room *room, const char *world_id, const char *room_code,
-                bool is_ready, bool is_private)
+static void set_room(Room *room, const char *world_id, const char *room_code, bool is_ready,
+                     bool is_private)
 {
     room->is_private = is_private;
     if (strcmp(room->world_id, world_id) != 0 || strcmp(room->room_code, room_code) != 0) {
         memcpy(room->world_id, world_id, strlen(world_id) + 1);
         memcpy(room->room_code, room_code, strlen(room_code) + 1);
     }
-    if (room->is_ready != is_ready) {
-        rooms->ready_count += is_ready ? 1 : UINT32_MAX;
-        room->is_ready = is_ready;
-    }
+    room->is_ready = is_ready;
 }
 
 Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id, const char *room_code,
@@ -94,7 +91,7 @@ Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id, const char
     pthread_mutex_lock(&rooms->lock);
     const Status status = grow(rooms, number + 1);
     if (status == STATUS_OK) {
-        put(rooms, &rooms->all[number], world_id, room_code, is_ready, is_private);
+        set_room(&rooms->all[number], world_id, room_code, is_ready, is_private);
     }
     pthread_mutex_unlock(&rooms->lock);
     return status;
@@ -103,19 +100,11 @@ Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id, const char
 bool rooms_find(Rooms *rooms, const char *name, bool *is_ready, bool *is_private)
 {
     pthread_mutex_lock(&rooms->lock);
-    const Room *room = name[0] != '\0' ? find(rooms, name) : NULL;
+    const Room *room = name[0] != '\0' ? find_room(rooms, name) : NULL;
     *is_ready = room != NULL && room->is_ready;
     *is_private = room != NULL && room->is_private;
     pthread_mutex_unlock(&rooms->lock);
     return room != NULL;
-}
-
-bool rooms_any_ready(Rooms *rooms)
-{
-    pthread_mutex_lock(&rooms->lock);
-    const bool any = rooms->ready_count > 0;
-    pthread_mutex_unlock(&rooms->lock);
-    return any;
 }
 
 bool rooms_may_guess(Rooms *rooms, uint64_t address, uint64_t now_ms, bool is_miss)

@@ -18,4 +18,3 @@ MUST_USE Status rooms_put(Rooms *rooms, uint32_t number, const char *world_id,
 bool rooms_find(Rooms *rooms, const char *name, bool *is_ready, bool *is_private);
 // False: that address has asked for too many rooms that are not there. A miss is counted first.
 bool rooms_may_guess(Rooms *rooms, uint64_t address, uint64_t now_ms, bool is_miss);
-bool rooms_any_ready(Rooms *rooms);

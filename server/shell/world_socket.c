@@ -196,7 +196,7 @@ static void say_goodbye(Sockets *sockets, Socket *socket, uint16_t close_code, u
     tell_gone(sockets, socket);
 }
 
-static Socket *find(Sockets *sockets, uint64_t connection)
+static Socket *find_socket(Sockets *sockets, uint64_t connection)
 {
     const uint64_t slot = connection % WORLD_SOCKETS_MAX;
     if (slot >= sockets->slot_max) {
@@ -208,7 +208,7 @@ static Socket *find(Sockets *sockets, uint64_t connection)
 
 void sockets_close(Sockets *sockets, uint64_t connection, uint16_t close_code)
 {
-    Socket *socket = find(sockets, connection);
+    Socket *socket = find_socket(sockets, connection);
     if (socket != NULL) {
         say_goodbye(sockets, socket, close_code, sockets->now_ms);
     }

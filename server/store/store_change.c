@@ -355,7 +355,7 @@ Status store_account_change(Store *store, const StoreAccountChange *change)
 
 Status store_name_find(Store *store, const char *folded, uint64_t *account)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status status = name_find(store->reader, folded, account);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
@@ -365,7 +365,7 @@ Status store_name_find(Store *store, const char *folded, uint64_t *account)
 Status store_identity_find(Store *store, const char *issuer, const char *subject,
                            StoreIdentity *out)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status status = identity_find(store->reader, issuer, subject, out);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
@@ -377,7 +377,7 @@ Status store_identities(Store *store, uint64_t account, StoreIdentity *out, uint
 {
     StoreIdentity found = {0};
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_IDENTITY_OF, TABLE_NONE);
     sql_put_u64(&row, account);
     while (sql_next(&row)) {
@@ -393,7 +393,7 @@ Status store_identities(Store *store, uint64_t account, StoreIdentity *out, uint
 
 Status store_account_count(Store *store, uint32_t roles, uint64_t *count)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_ACCOUNT_OPERATORS, TABLE_NONE);
     sql_put_u64(&row, roles);
     const Status status = open_only(&row);
@@ -408,7 +408,7 @@ Status store_account_count(Store *store, uint32_t roles, uint64_t *count)
 
 Status store_link_find(Store *store, const uint8_t hash[STORE_TOKEN_BYTES], StoreLink *out)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status status = link_find(store->reader, hash, out);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
@@ -417,7 +417,7 @@ Status store_link_find(Store *store, const uint8_t hash[STORE_TOKEN_BYTES], Stor
 
 Status store_recovery_find(Store *store, uint64_t account, const uint8_t hash[STORE_TOKEN_BYTES])
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status status = recovery_find(store->reader, account, hash);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);

@@ -149,7 +149,7 @@ static Status write_section(Store *store, Export *export, uint32_t number, uint6
 {
     uint32_t rows = 0;
     begin_section(export, sections[number].name, number == 0);
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, sections[number].statement, TABLE_NONE);
     sql_put_u64(&row, account);
     while (sql_next(&row)) {
@@ -169,7 +169,7 @@ static Status write_rows_of(Store *store, Export *export, const PersonKeys *keys
     Status status = STATUS_OK;
     uint32_t rows = 0;
     for (uint32_t i = 0; i < keys->count && status == STATUS_OK; i++) {
-        pthread_mutex_lock(&store->read_lock);
+        store_read_begin(store);
         SqlRow row = sql_open(store->reader, name, TABLE_NONE);
         person_put_key(&row, &keys->items[i]);
         while (sql_next(&row)) {

@@ -211,7 +211,7 @@ typedef struct Text1 {
     size_t at;
 } Text1;
 
-static void add(Text1 *out, const char *text)
+static void append(Text1 *out, const char *text)
 {
     const size_t bytes = strlen(text);
     ASSERT(out->at + bytes < sizeof out->text);
@@ -222,8 +222,8 @@ static void add(Text1 *out, const char *text)
 static void add_columns(Text1 *out, const Moving *moving, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        add(out, i > 0 ? ", " : "");
-        add(out, moving->columns[i].name);
+        append(out, i > 0 ? ", " : "");
+        append(out, moving->columns[i].name);
     }
 }
 
@@ -232,7 +232,7 @@ static void add_numbers(Text1 *out, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         char number[16];
         snprintf(number, sizeof number, "%s$%u", i > 0 ? ", " : "", i + 1);
-        add(out, number);
+        append(out, number);
     }
 }
 
@@ -240,33 +240,33 @@ static void page_text(Text1 *out, const Moving *moving, bool is_first)
 {
     char limit[32];
     *out = (Text1){.at = 0};
-    add(out, "SELECT ");
+    append(out, "SELECT ");
     add_columns(out, moving, moving->column_count);
-    add(out, " FROM ");
-    add(out, moving->table->name);
+    append(out, " FROM ");
+    append(out, moving->table->name);
     if (!is_first) {
-        add(out, " WHERE (");
+        append(out, " WHERE (");
         add_columns(out, moving, moving->key_count);
-        add(out, ") > (");
+        append(out, ") > (");
         add_numbers(out, moving->key_count);
-        add(out, ")");
+        append(out, ")");
     }
-    add(out, " ORDER BY ");
+    append(out, " ORDER BY ");
     add_columns(out, moving, moving->key_count);
     snprintf(limit, sizeof limit, " LIMIT %d", PAGE_ROWS);
-    add(out, limit);
+    append(out, limit);
 }
 
 static void deletion_text(Text1 *out, const Moving *moving)
 {
     *out = (Text1){.at = 0};
-    add(out, "DELETE FROM ");
-    add(out, moving->table->name);
-    add(out, " WHERE (");
+    append(out, "DELETE FROM ");
+    append(out, moving->table->name);
+    append(out, " WHERE (");
     add_columns(out, moving, moving->key_count);
-    add(out, ") = (");
+    append(out, ") = (");
     add_numbers(out, moving->key_count);
-    add(out, ")");
+    append(out, ")");
 }
 
 static void types_of(const Moving *moving, uint32_t count, char out[SQL_COLUMNS_MAX + 1])
@@ -278,7 +278,7 @@ static void types_of(const Moving *moving, uint32_t count, char out[SQL_COLUMNS_
     out[count] = '\0';
 }
 
-static void *make(Sql *sql, const char *text, const char *types)
+static void *make_statement(Sql *sql, const char *text, const char *types)
 {
     void *statement = NULL;
     if (sql->error == SQL_NO_ERROR) {
@@ -294,14 +294,14 @@ static void open_table(Moving *moving, Side *side, bool writes)
     types_of(moving, moving->key_count, keys);
     types_of(moving, moving->column_count, all);
     page_text(&text, moving, true);
-    side->first_page = make(&side->sql, text.text, "");
+    side->first_page = make_statement(&side->sql, text.text, "");
     page_text(&text, moving, false);
-    side->next_page = make(&side->sql, text.text, keys);
+    side->next_page = make_statement(&side->sql, text.text, keys);
     if (writes) {
         sql_put_text(moving->table, put);
-        side->put = make(&side->sql, put, all);
+        side->put = make_statement(&side->sql, put, all);
         deletion_text(&text, moving);
-        side->deletion = make(&side->sql, text.text, keys);
+        side->deletion = make_statement(&side->sql, text.text, keys);
     }
 }
 

@@ -31,7 +31,8 @@ static bool join(char out[CGROUP_PATH_BYTES], const char *folder, const char *ch
 }
 
 // False with errno.
-static bool put(const char *folder, const char *child, const char *file, const char *format, ...)
+static bool write_setting(const char *folder, const char *child, const char *file,
+                          const char *format, ...)
 {
     char path[CGROUP_PATH_BYTES], text[64];
     va_list values;
@@ -154,12 +155,12 @@ static Status check_own(const char *own, char *reason, size_t bytes)
 static bool turn_on(const char *own, const char *available, const char *controller)
 {
     return has_word(available, controller) &&
-           put(own, NULL, "cgroup.subtree_control", "+%s", controller);
+           write_setting(own, NULL, "cgroup.subtree_control", "+%s", controller);
 }
 
 static void move_back(const char *own)
 {
-    (void)put(own, NULL, "cgroup.procs", "%d", (int)getpid());
+    (void)write_setting(own, NULL, "cgroup.procs", "%d", (int)getpid());
     char path[CGROUP_PATH_BYTES];
     if (join(path, own, OWN_CHILD, NULL)) {
         (void)rmdir(path);
@@ -179,7 +180,8 @@ Status cgroup_open(const char *own, Cgroup *out, char *reason, size_t bytes)
     if (status != STATUS_OK) {
         return status;
     }
-    if (!make_child(own, OWN_CHILD) || !put(own, OWN_CHILD, "cgroup.procs", "%d", (int)getpid())) {
+    if (!make_child(own, OWN_CHILD) ||
+        !write_setting(own, OWN_CHILD, "cgroup.procs", "%d", (int)getpid())) {
         move_back(own);
         return cgroup_unusable(reason, bytes, "this process may not be moved to another cgroup");
     }
@@ -204,12 +206,14 @@ Status cgroup_bound(const Cgroup *cgroup, const char *name, const CgroupLimits *
     ASSERT(own[0] != '\0' && pid > 0);
     const bool is_bound =
         make_child(own, name) &&
-        (!cgroup->has_cpu || put(own, name, "cpu.max", "%" PRIu32 " %d",
-                                 limits->cpu_percent_max * (PERIOD_US / 100), PERIOD_US)) &&
+        (!cgroup->has_cpu ||
+         write_setting(own, name, "cpu.max", "%" PRIu32 " %d",
+                       limits->cpu_percent_max * (PERIOD_US / 100), PERIOD_US)) &&
         (!cgroup->has_memory || limits->memory_bytes_max == 0 ||
-         put(own, name, "memory.max", "%" PRIu64, limits->memory_bytes_max)) &&
-        (!cgroup->has_processes || put(own, name, "pids.max", "%" PRIu32, limits->process_max)) &&
-        put(own, name, "cgroup.procs", "%d", (int)pid);
+         write_setting(own, name, "memory.max", "%" PRIu64, limits->memory_bytes_max)) &&
+        (!cgroup->has_processes ||
+         write_setting(own, name, "pids.max", "%" PRIu32, limits->process_max)) &&
+        write_setting(own, name, "cgroup.procs", "%d", (int)pid);
     return is_bound ? STATUS_OK : STATUS_DENIED;
 }
 
@@ -226,7 +230,7 @@ void cgroup_close(Cgroup *cgroup)
     if (cgroup->own[0] != '\0') {
         static const char *const all[] = {"-cpu", "-memory", "-pids"};
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-            (void)put(cgroup->own, NULL, "cgroup.subtree_control", "%s", all[i]);
+            (void)write_setting(cgroup->own, NULL, "cgroup.subtree_control", "%s", all[i]);
         }
         move_back(cgroup->own);
         cgroup->own[0] = '\0';

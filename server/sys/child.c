@@ -94,7 +94,7 @@ typedef struct Incoming {
     bool is_over;
 } Incoming;
 
-static void finish(Incoming *in, ChildResult result)
+static void finish_incoming(Incoming *in, ChildResult result)
 {
     in->is_over = true;
     in->result = result;
@@ -103,7 +103,7 @@ static void finish(Incoming *in, ChildResult result)
 static void refuse_answer(ChildCall *call, Incoming *in, const char *what)
 {
     call->invalid = what;
-    finish(in, CHILD_INVALID);
+    finish_incoming(in, CHILD_INVALID);
 }
 
 static void begin_message(ChildCall *call, Incoming *in)
@@ -134,9 +134,9 @@ static void end_message(ChildCall *call, Incoming *in)
         in->capacity = 0; // the caller keeps it
     }
     if (step == CHILD_DONE) {
-        finish(in, CHILD_ANSWERED);
+        finish_incoming(in, CHILD_ANSWERED);
     } else if (step == CHILD_STOP) {
-        finish(in, CHILD_STOPPED);
+        finish_incoming(in, CHILD_STOPPED);
     } else if (step == CHILD_NONSENSE) {
         refuse_answer(call, in, "nonsense");
     }
@@ -162,7 +162,7 @@ static bool make_room(Incoming *in, size_t more)
 static void take_body(ChildCall *call, Incoming *in, const uint8_t *bytes, size_t count)
 {
     if (!make_room(in, count)) {
-        finish(in, CHILD_NO_MEMORY);
+        finish_incoming(in, CHILD_NO_MEMORY);
         return;
     }
     memcpy(in->message.body + in->message.bytes, bytes, count);
@@ -247,13 +247,13 @@ static uint64_t starved_ns(Starving *starving, const Child *child, uint64_t now,
 static void look_at_time(ChildCall *call, Incoming *in, uint64_t quiet_ns, uint64_t whole_ns)
 {
     if (call->cancel != NULL && atomic_load(call->cancel)) {
-        finish(in, CHILD_CANCELLED);
+        finish_incoming(in, CHILD_CANCELLED);
     } else if (quiet_ns > call->quiet_ms * NS_PER_MS) {
-        finish(in, CHILD_QUIET);
+        finish_incoming(in, CHILD_QUIET);
     } else if (whole_ns > call->call_ms * NS_PER_MS) {
-        finish(in, CHILD_LATE);
+        finish_incoming(in, CHILD_LATE);
     } else if (call->watch != NULL && !call->watch(call->user)) {
-        finish(in, CHILD_STOPPED);
+        finish_incoming(in, CHILD_STOPPED);
     }
 }
 
@@ -262,7 +262,7 @@ static bool receive_some(const Child *child, ChildCall *call, Incoming *in, uint
 {
     const ssize_t got = recv(child->stream, piece, PIECE_BYTES, MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-        finish(in, CHILD_DIED);
+        finish_incoming(in, CHILD_DIED);
     } else if (got > 0) {
         take_piece(call, in, piece, (size_t)got);
     }

@@ -24,6 +24,12 @@ bool curl_library_open(void)
     return is_ready;
 }
 
+char *curl_url_part(CURLU *url, CURLUPart part)
+{
+    char *text = NULL;
+    return curl_lib.curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
+}
+
 bool curl_add_header(struct curl_slist **list, const char *line)
 {
     struct curl_slist *more = curl_lib.curl_slist_append(*list, line);

@@ -32,5 +32,8 @@ extern CurlLibrary curl_lib;
 // False: it is not on this machine. From any thread.
 bool curl_library_open(void);
 
+// A part of an address, to be freed with curl_free; NULL: it has none.
+char *curl_url_part(CURLU *url, CURLUPart part);
+
 // Appends a header; false: there is no memory, and the list is as it was.
 bool curl_add_header(struct curl_slist **list, const char *line);

@@ -24,12 +24,6 @@ typedef struct Transfer {
     bool has_failed; // our own disk or memory
 } Transfer;
 
-static char *url_part(CURLU *url, CURLUPart part)
-{
-    char *text = NULL;
-    return curl_lib.curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
-}
-
 static bool may_ask(const char *text, bool any_http)
 {
     CURLU *url = curl_library_open() ? curl_lib.curl_url() : NULL;
@@ -38,8 +32,9 @@ static bool may_ask(const char *text, bool any_http)
     }
     bool is_good = curl_lib.curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
     if (is_good) {
-        char *scheme = url_part(url, CURLUPART_SCHEME), *host = url_part(url, CURLUPART_HOST);
-        char *user = url_part(url, CURLUPART_USER);
+        char *scheme = curl_url_part(url, CURLUPART_SCHEME),
+             *host = curl_url_part(url, CURLUPART_HOST);
+        char *user = curl_url_part(url, CURLUPART_USER);
         is_good =
             scheme != NULL && host != NULL && user == NULL &&
             (strcmp(scheme, "https") == 0 ||
@@ -59,7 +54,7 @@ bool fetch_url_is_allowed(const char *url)
 
 // --- what comes back ----------------------------------------------------------------------------
 
-static bool keep(Transfer *transfer, const char *data, size_t bytes)
+static bool keep_bytes(Transfer *transfer, const char *data, size_t bytes)
 {
     FetchReply *reply = transfer->reply;
     if (reply->bytes + bytes + 1 > transfer->capacity) {
@@ -105,7 +100,7 @@ static size_t take_body(char *data, size_t one, size_t bytes, void *user)
     curl_lib.curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
     const bool to_file = transfer->ask->to_file && status / 100 == 2;
     transfer->has_failed = !(to_file ? write_all(transfer->ask->reply_file, data, bytes)
-                                     : keep(transfer, data, bytes));
+                                     : keep_bytes(transfer, data, bytes));
     reply->bytes += bytes;
     return transfer->has_failed ? 0 : bytes;
 }

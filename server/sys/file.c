@@ -280,3 +280,16 @@ Status file_map(int descriptor, const uint8_t **out, size_t *bytes)
     *out = mapped;
     return STATUS_OK;
 }
+
+int file_make_folder_in(int folder, const char *name)
+{
+    (void)mkdirat(folder, name, 0700); // may exist already; openat checks that it is a folder
+    return openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+void file_close(int file)
+{
+    if (file >= 0) {
+        close(file);
+    }
+}

@@ -31,6 +31,10 @@ MUST_USE Status file_write_shared(const char *path, const void *data, size_t byt
 const char *file_disk_problem(const char *folder);
 MUST_USE Status
 file_make_folders(const char *path); // for the owner alone; existing ones are not changed
+// Makes a folder in an open one, for the owner alone, unless it is there, and opens it; -1: it is
+// no folder, or cannot be made. A symbolic link is not followed.
+int file_make_folder_in(int folder, const char *name);
+void file_close(int file); // -1: there is nothing to close
 // Where the last name of a path begins; returns its length, without slashes at its end.
 size_t file_last_name(const char *path, size_t *begin);
 // Locks a file as long as the descriptor is open. STATUS_EXISTS: another process holds the lock.

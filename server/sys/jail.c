@@ -225,7 +225,7 @@ static int landlock_version(void)
 }
 
 // Grants the rights to an existing path; a missing one needs none.
-static bool give(int ruleset, const char *path, uint64_t rights)
+static bool allow_path(int ruleset, const char *path, uint64_t rights)
 {
     const int opened = open(path, O_PATH | O_CLOEXEC);
     if (opened < 0) {
@@ -246,7 +246,7 @@ static bool give(int ruleset, const char *path, uint64_t rights)
 static bool give_all(int ruleset, const char *const *paths, uint64_t rights)
 {
     for (uint32_t i = 0; paths != NULL && paths[i] != NULL; i++) {
-        if (!give(ruleset, paths[i], rights)) {
+        if (!allow_path(ruleset, paths[i], rights)) {
             return false;
         }
     }

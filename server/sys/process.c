@@ -216,7 +216,7 @@ static int code_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void forget(Process *process)
+static void forget_process(Process *process)
 {
     if (process->pid_descriptor >= 0) {
         close(process->pid_descriptor);
@@ -237,7 +237,7 @@ bool process_ended(Process *process, int *code)
         return false;
     }
     *code = code_of(status);
-    forget(process);
+    forget_process(process);
     return true;
 }
 
@@ -257,7 +257,7 @@ void process_wait(Process *process, int *code)
     while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
     }
     *code = code_of(status);
-    forget(process);
+    forget_process(process);
 }
 
 // --- sharing the processors ----------------------------------------------------------------------

@@ -297,15 +297,6 @@ static void play_fight(Play *play)
     case 4:
         (void)!npc_stop(play->sim, handle(play));
         break;
-    case 5: {
-        const Handle who = handle(play);
-        NpcTuning tuning = npc_tuning_default();
-        tuning.sight_m = number(play);
-        tuning.sight_cos = number(play);
-        tuning.interval_ticks = small(play, 8);
-        (void)!npc_set_tuning(play->sim, who, &tuning);
-        break;
-    }
     default: {
         const Handle who = handle(play);
         (void)!npc_move_to(play->sim, who, vector(play));

@@ -608,12 +608,6 @@ TEST(a_pupil_has_a_name_in_the_class_and_an_alias_outside)
     const uint64_t account = anna.account.account_id;
     CHECK_OK(control_class_place(control, "class_a", "place_a"));
     CHECK_OK(control_class_place(control, "class_b", "place_b"));
-    CHECK(control_is_classmate(control, account, bert.account.account_id, ""));
-    CHECK(!control_is_classmate(control, account, cyd.account.account_id, ""));
-    CHECK(!control_is_classmate(control, account, 0, ""));
-    CHECK(!control_is_classmate(control, 99, bert.account.account_id, ""));
-    CHECK(control_is_classmate(control, account, 0, "place_a"));
-    CHECK(!control_is_classmate(control, account, 0, "place_b"));
     CHECK(!control_name_is_closed(control, 99, ROLE_CREATOR));
     CHECK(!control_name_is_closed(control, 0, 0));
 

@@ -1,4 +1,4 @@
-// Bodies that are taken as they arrive: limits while they come, pauses, clients that lie about the
+// Bodies that are taken as they arrive: limits while they come, clients that lie about the
 // length, leave or are slow, and servers that stop in the middle.
 #define _GNU_SOURCE
 #include "server/net/http.h"
@@ -24,14 +24,10 @@
 typedef struct Taker {
     uint64_t declared, bytes, sum;
     uint32_t pieces;
-    bool stops, pauses;
-    WorkPool *pool;
-    HttpRequest *request;
+    bool stops;
 } Taker;
 
 static atomic_uint begun, cancelled, taken;
-static atomic_bool hold; // paused bodies go on only when this is false
-static WorkPool *pool;
 
 static void *begin(void *user, HttpRequest *request, uint64_t declared, HttpResponse *response)
 {
@@ -45,22 +41,9 @@ static void *begin(void *user, HttpRequest *request, uint64_t declared, HttpResp
         abort();
     }
     taker->declared = declared;
-    taker->request = request;
     taker->stops = http_query(request, "stop") != NULL;
-    taker->pauses = http_query(request, "pause") != NULL;
     atomic_fetch_add(&begun, 1);
     return taker;
-}
-
-// On the pool, as a write to a disk would be.
-static void go_on(void *user, bool is_cancelled)
-{
-    Taker *taker = user;
-    for (int i = 0; i < 2000 && atomic_load(&hold) && !is_cancelled; i++) {
-        usleep(1000);
-    }
-    taker->sum += 1; // it is nobody else's now
-    http_body_go_on(taker->request);
 }
 
 static HttpBodyStep data(void *user, HttpRequest *request, const uint8_t *bytes, size_t count,
@@ -76,14 +59,7 @@ static HttpBodyStep data(void *user, HttpRequest *request, const uint8_t *bytes,
         http_fail(request, response, 422, "nonsense", "this is no such file");
         return HTTP_BODY_STOP;
     }
-    if (!taker->pauses) {
-        return HTTP_BODY_MORE;
-    }
-    if (work_pool_submit(pool, go_on, taker) != STATUS_OK) {
-        http_fail(request, response, 503, "busy", "later");
-        return HTTP_BODY_STOP;
-    }
-    return HTTP_BODY_PAUSE;
+    return HTTP_BODY_MORE;
 }
 
 static void cancel(void *user)
@@ -153,7 +129,6 @@ static HttpServer *start(const HttpConfig *config)
     HttpServer *server = NULL;
     CHECK_OK(http_start(config, &server));
     begun = cancelled = taken = 0;
-    hold = false;
     return server;
 }
 
@@ -334,99 +309,35 @@ TEST(a_length_that_lies)
     http_stop(server);
 }
 
-// --- pauses -------------------------------------------------------------------------------------
+// --- stopping -----------------------------------------------------------------------------------
 
-TEST(a_body_waits_for_the_disk)
+TEST(stopping_in_the_middle_of_bodies)
 {
-    pool = create_pool(2, 16);
+    const int before = descriptors_open();
+    WorkPool *pool = create_pool(2, 16);
     HttpConfig config = test_config();
     config.pool = pool;
     HttpServer *server = start(&config);
     REQUIRE(server != NULL && pool != NULL);
-    for (int i = 0; i < 2; i++) {
-        CHECK_INT(post(server, "/body?pause=1", 1000000, i == 1), 200);
-        CHECK(strstr(reply_body(), " 1000000") != NULL);
-        CHECK_INT(post(server, "/work?pause=1", 300000, i == 1), 200);
-        CHECK(strstr(reply_body(), " 300000") != NULL);
+    CHECK_INT(post(server, "/work", 300000, true), 200); // a whole one, on the pool
+    CHECK(strstr(reply_body(), " 300000") != NULL);
+    int clients[6];
+    for (int i = 0; i < 6; i++) {
+        clients[i] = connect_to(server);
+        send_text(clients[i], "POST /body HTTP/1.1\r\nHost: localhost\r\n"
+                              "Content-Length: 10\r\n\r\n12345");
     }
-    CHECK_INT(taken, 4);
-    // Others are served while one waits.
-    atomic_store(&hold, true);
-    const int client = connect_to(server);
-    send_text(client, "POST /body?pause=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                      "10\r\n\r\n12345");
-    for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).running == 0; i++) {
+    for (int i = 0; i < WAIT_TURNS && begun < 7; i++) {
         usleep(1000);
     }
-    CHECK_INT(get(server, "/hello", ""), 200);
-    atomic_store(&hold, false);
-    send_text(client, "67890");
-    read_answer(client);
-    CHECK_INT(reply_status(), 200);
-    close(client);
     http_stop(server);
     work_pool_destroy(pool);
-    CHECK_INT(cancelled, 0);
-}
-
-TEST(a_client_that_leaves_while_its_body_waits)
-{
-    pool = create_pool(1, 16);
-    HttpConfig config = test_config();
-    config.pool = pool;
-    HttpServer *server = start(&config);
-    REQUIRE(server != NULL && pool != NULL);
-    const int before = descriptors_open();
-    for (int i = 0; i < 10; i++) {
-        atomic_store(&hold, true);
-        const int client = connect_to(server);
-        send_text(client, "POST /body?pause=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                          "10\r\n\r\n12345");
-        for (int wait = 0; wait < WAIT_TURNS && work_pool_stats(pool).running == 0; wait++) {
-            usleep(1000);
-        }
-        const struct linger reset = {i % 2, 0};
-        setsockopt(client, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        close(client);
-        atomic_store(&hold, false);
-        CHECK(cancelled_reach((uint32_t)i + 1));
+    for (int i = 0; i < 6; i++) {
+        read_to_end(clients[i]);
+        CHECK_INT(reply_bytes, 0);
+        close(clients[i]);
     }
-    CHECK(descriptors_fall_to(before));
-    http_stop(server);
-    work_pool_destroy(pool);
-}
-
-TEST(stopping_while_bodies_wait)
-{
-    const int before = descriptors_open();
-    for (int round = 0; round < 4; round++) {
-        pool = create_pool(2, 16);
-        HttpConfig config = test_config();
-        config.pool = pool;
-        config.thread_count = 1 + (uint32_t)round % 2;
-        HttpServer *server = start(&config);
-        REQUIRE(server != NULL && pool != NULL);
-        atomic_store(&hold, true);
-        int clients[6];
-        for (int i = 0; i < 6; i++) {
-            clients[i] = connect_to(server);
-            send_text(clients[i], "POST /body?pause=1 HTTP/1.1\r\nHost: localhost\r\n"
-                                  "Content-Length: 10\r\n\r\n12345");
-        }
-        for (int i = 0; i < WAIT_TURNS && work_pool_stats(pool).waiting < 4; i++) {
-            usleep(1000);
-        }
-        http_stop(server);
-        atomic_store(&hold, false);
-        work_pool_destroy(pool);
-        for (int i = 0; i < 6; i++) {
-            read_to_end(clients[i]);
-            CHECK_INT(reply_bytes, 0);
-            close(clients[i]);
-        }
-        CHECK_INT(begun, 6);
-        CHECK_INT(cancelled, 6);
-    }
+    CHECK_INT(cancelled, 6);
     CHECK_INT(descriptors_open(), before);
 }
 
@@ -472,35 +383,6 @@ TEST(a_slow_but_steady_body_arrives)
     CHECK(cancelled_reach(1));
     CHECK_INT(get(server, "/hello", ""), 200);
     http_stop(server);
-}
-
-// Time in which the client waits for us is not the client's.
-TEST(a_pause_does_not_count)
-{
-    pool = create_pool(1, 16);
-    HttpConfig config = test_config();
-    config.pool = pool;
-    config.timeout_ms = 400;
-    config.rate_min = 1 << 20;
-    HttpServer *server = start(&config);
-    REQUIRE(server != NULL && pool != NULL);
-    atomic_store(&hold, true);
-    const int client = connect_to(server);
-    send_text(client, "POST /body?pause=1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                      "10\r\n\r\n12345");
-    usleep(1000000); // far more than its time
-    atomic_store(&hold, false);
-    usleep(100000); // the rest comes in time, measured from here
-    send_text(client, "67");
-    usleep(100000);
-    send_text(client, "890");
-    read_answer(client);
-    CHECK_INT(reply_status(), 200);
-    close(client);
-    // But between two short pauses it is the client's again: a trickle does not hide in them.
-    CHECK(!send_slowly(server, "/body?pause=1", 60, 100, 50));
-    http_stop(server);
-    work_pool_destroy(pool);
 }
 
 // How much of a large answer a client gets that takes about a second and a half for it.

@@ -215,10 +215,10 @@ TEST(place_json_never_widens_and_nothing_in_it_is_overlooked)
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"{\"contexts\":{\"ServerScriptService/Sea\":\"Both\"}}", "only narrow"},
-        {"{\"contexts\":{\"ServerScriptService/Sea\":\"Client\"}}", "only narrow"},
-        {"{\"contexts\":{\"StarterGui/Bar\":\"Server\"}}", "only narrow"},
-        {"{\"contexts\":{\"StarterGui/Bar\":\"Both\"}}", "only narrow"},
+        {"{\"contexts\":{\"ServerScriptService/Sea\":\"Both\"}}", "only take a side away"},
+        {"{\"contexts\":{\"ServerScriptService/Sea\":\"Client\"}}", "only take a side away"},
+        {"{\"contexts\":{\"StarterGui/Bar\":\"Server\"}}", "only take a side away"},
+        {"{\"contexts\":{\"StarterGui/Bar\":\"Both\"}}", "only take a side away"},
         {"{\"contexts\":{\"Workspace/Dor\":\"Server\"}}",
          "names no script; did you mean Workspace/Door?"},
         {"{\"contexts\":{\"Workspace/Door.lua\":\"Server\"}}", "without an ending"},

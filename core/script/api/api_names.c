@@ -325,7 +325,7 @@ static const Foreign common_members[] = {
     {"Instance", "write Entity"},
 };
 
-static const Foreign *find(const Foreign *list, size_t count, const char *name)
+static const Foreign *find_foreign(const Foreign *list, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(list[i].name, name) == 0) {
@@ -337,16 +337,17 @@ static const Foreign *find(const Foreign *list, size_t count, const char *name)
 
 const char *api_foreign_global(const char *name)
 {
-    const Foreign *found = find(globals, sizeof globals / sizeof globals[0], name);
+    const Foreign *found = find_foreign(globals, sizeof globals / sizeof globals[0], name);
     return found != NULL ? found->instead : NULL;
 }
 
 const char *api_foreign_member(const char *name, bool *is_telling)
 {
-    const Foreign *found = find(members, sizeof members / sizeof members[0], name);
+    const Foreign *found = find_foreign(members, sizeof members / sizeof members[0], name);
     *is_telling = found != NULL;
     if (found == NULL) {
-        found = find(common_members, sizeof common_members / sizeof common_members[0], name);
+        found =
+            find_foreign(common_members, sizeof common_members / sizeof common_members[0], name);
     }
     return found != NULL ? found->instead : NULL;
 }

@@ -2,19 +2,15 @@
 // tables, and what Lua itself has.
 #include "core/script/api/api_reference.h"
 
+#include "core/base/byte_values.h"
 #include "core/script/api/api.h"
 
 #include <string.h>
 
-static void put(ByteWriter *writer, const char *text)
-{
-    byte_write_bytes(writer, text, strlen(text));
-}
-
 static void put_all(ByteWriter *writer, const char *const *texts, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        put(writer, texts[i]);
+        byte_write_chars(writer, texts[i]);
     }
 }
 #define PUT(writer, ...)                                \
@@ -178,7 +174,7 @@ static void put_words(ByteWriter *writer, const char *words, const char *joint)
         const size_t bytes = strcspn(at, " ");
         PUT(writer, at == words ? "" : joint, "\"");
         byte_write_bytes(writer, at, bytes);
-        put(writer, "\"");
+        byte_write_chars(writer, "\"");
         at += bytes + (at[bytes] == ' ');
     }
 }
@@ -187,7 +183,7 @@ static void markdown_words(ByteWriter *writer, const ApiRow *row)
 {
     PUT(writer, "\n## ", row->name, "\n", row->doc, " One of ");
     put_words(writer, row->arguments, ", ");
-    put(writer, ".\n");
+    byte_write_chars(writer, ".\n");
 }
 
 // Which rows a page has: those of its sides. API_KIND_GROUP: of every kind.
@@ -231,7 +227,8 @@ static void markdown_section(const Page *page, const char *title, const char *do
 
 static void write_markdown(const Page *page)
 {
-    put(page->writer,
+    byte_write_chars(
+        page->writer,
         "# Script reference\n\nEverything a script can call. A `?` marks what may be "
         "left out, `Name{}` a table with the fields under that name. Methods work with a "
         "colon and with a dot.\n");
@@ -270,13 +267,13 @@ static void put_word(ByteWriter *writer, const char *word, size_t bytes, bool ty
 {
     for (uint32_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++) {
         if (strlen(type_names[i].ours) == bytes && memcmp(type_names[i].ours, word, bytes) == 0) {
-            put(writer, typescript ? type_names[i].typescript : type_names[i].lua);
+            byte_write_chars(writer, typescript ? type_names[i].typescript : type_names[i].lua);
             return;
         }
     }
     if (bytes > 2 && word[0] == '{') {
         put_word(writer, word + 1, bytes - 2, typescript);
-        put(writer, "[]");
+        byte_write_chars(writer, "[]");
         return;
     }
     byte_write_bytes(writer, word, bytes > 2 && word[bytes - 1] == '}' ? bytes - 2 : bytes);
@@ -291,12 +288,12 @@ static void put_type(ByteWriter *writer, const char *type, bool typescript)
         const char *stop = bar != NULL && bar < end ? bar : end;
         put_word(writer, word, (size_t)(stop - word), typescript);
         if (stop != end) {
-            put(writer, " | ");
+            byte_write_chars(writer, " | ");
         }
         word = stop != end ? stop + 3 : end;
     }
     if (optional) {
-        put(writer, typescript ? " | undefined" : "?");
+        byte_write_chars(writer, typescript ? " | undefined" : "?");
     }
 }
 
@@ -309,10 +306,10 @@ static void typescript_arguments(ByteWriter *writer, const char *arguments)
     for (uint32_t i = 0; i < argument_count; i++) {
         const ApiArgument *argument = &parsed[i];
         if (i > 0) {
-            put(writer, ", ");
+            byte_write_chars(writer, ", ");
         }
         if (argument->variadic) {
-            put(writer, "...args: any[]");
+            byte_write_chars(writer, "...args: any[]");
             continue;
         }
         // `function` and others are keywords.
@@ -326,15 +323,15 @@ static void typescript_result(ByteWriter *writer, const char *returns)
 {
     const char *comma = strstr(returns, ", ");
     if (returns[0] == 0) {
-        put(writer, "void");
+        byte_write_chars(writer, "void");
     } else if (strncmp(returns, "...", 3) == 0) {
-        put(writer, "LuaMultiReturn<any[]>");
+        byte_write_chars(writer, "LuaMultiReturn<any[]>");
     } else if (comma != NULL) {
-        put(writer, "LuaMultiReturn<[");
+        byte_write_chars(writer, "LuaMultiReturn<[");
         put_word(writer, returns, (size_t)(comma - returns), true);
-        put(writer, ", ");
+        byte_write_chars(writer, ", ");
         put_type(writer, comma + 2, true);
-        put(writer, "]>");
+        byte_write_chars(writer, "]>");
     } else {
         put_type(writer, returns, true);
     }
@@ -416,9 +413,9 @@ static void typescript_field(ByteWriter *writer, const ApiRow *row)
     PUT(writer, is_given ? "" : "readonly ",
         row->kind == API_KIND_ITEMS ? "[i: number]" : row->name, is_optional ? "?: " : ": ");
     put_type(writer, type, true);
-    put(writer, ";\n");
+    byte_write_chars(writer, ";\n");
     if (strcmp(row->name, "colour") == 0) {
-        put(writer, "    /** As colour. */\n    color?: string;\n");
+        byte_write_chars(writer, "    /** As colour. */\n    color?: string;\n");
     }
 }
 
@@ -449,11 +446,11 @@ static void typescript_member(ByteWriter *writer, const ApiRow *row, const char 
     case API_KIND_EVENT:
         PUT(writer, "readonly ", row->name, ": Signal<[");
         typescript_arguments(writer, row->arguments);
-        put(writer, "]>;\n");
+        byte_write_chars(writer, "]>;\n");
         break;
     default:
         if (generic_member(row) != NULL) {
-            put(writer, generic_member(row));
+            byte_write_chars(writer, generic_member(row));
             break;
         }
         // A member called new would be a constructor without the quotes.
@@ -462,9 +459,9 @@ static void typescript_member(ByteWriter *writer, const ApiRow *row, const char 
             PUT(writer, "this: void", row->arguments[0] != 0 ? ", " : "");
         }
         typescript_arguments(writer, row->arguments);
-        put(writer, "): ");
+        byte_write_chars(writer, "): ");
         typescript_result(writer, row->returns);
-        put(writer, ";\n");
+        byte_write_chars(writer, ";\n");
         break;
     }
 }
@@ -531,12 +528,12 @@ static void typescript_interface(ByteWriter *writer, const ApiRow *owner, bool f
         }
     }
     if (strcmp(owner->name, "Vector3") == 0 && !functions) {
-        put(writer, vector_operators);
+        byte_write_chars(writer, vector_operators);
     }
     if (keeps_fields(owner)) {
-        put(writer, own_field);
+        byte_write_chars(writer, own_field);
     }
-    put(writer, "}\n");
+    byte_write_chars(writer, "}\n");
 }
 
 // Things of Lua that TypeScript cannot express.
@@ -575,16 +572,16 @@ static const char lua_declarations[] =
 
 static void write_typescript(ByteWriter *writer)
 {
-    put(writer, "// What Sandlot scripts can call.\n/// <reference types=\""
-                "@typescript-to-lua/language-extensions\" />\n");
-    put(writer, lua_declarations);
-    put(writer, own_fields);
+    byte_write_chars(writer, "// What Sandlot scripts can call.\n/// <reference types=\""
+                             "@typescript-to-lua/language-extensions\" />\n");
+    byte_write_chars(writer, lua_declarations);
+    byte_write_chars(writer, own_fields);
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         const ApiRow *row = &rows[i];
         if (row->kind == API_KIND_WORDS) {
             PUT(writer, "/** ", row->doc, " */\ntype ", row->name, " = ");
             put_words(writer, row->arguments, " | ");
-            put(writer, ";\n");
+            byte_write_chars(writer, ";\n");
         } else if (is_owner(row) && has_objects(row)) {
             typescript_interface(writer, row, false);
         }
@@ -596,9 +593,9 @@ static void write_typescript(ByteWriter *writer)
             PUT(writer, "/** ", row->doc, side_text(row->side), " */\ndeclare function ", row->name,
                 "(this: void", row->arguments[0] != 0 ? ", " : "");
             typescript_arguments(writer, row->arguments);
-            put(writer, "): ");
+            byte_write_chars(writer, "): ");
             typescript_result(writer, row->returns);
-            put(writer, ";\n");
+            byte_write_chars(writer, ";\n");
         }
     }
 }
@@ -617,16 +614,16 @@ static void lua_signature(ByteWriter *writer, const ApiRow *row)
         PUT(writer, note != NULL ? " " : "", note != NULL ? note : "", "\n");
     }
     if (row->returns[0] != 0) {
-        put(writer, "---@return ");
+        byte_write_chars(writer, "---@return ");
         put_type(writer, strncmp(row->returns, "...", 3) == 0 ? "any" : row->returns, false);
-        put(writer, strncmp(row->returns, "...", 3) == 0 ? " ...\n" : "\n");
+        byte_write_chars(writer, strncmp(row->returns, "...", 3) == 0 ? " ...\n" : "\n");
     }
     const char *joint = row->kind == API_KIND_METHOD ? ":" : row->owner[0] != 0 ? "." : "";
     PUT(writer, "function ", row->owner, joint, row->name, "(");
     for (uint32_t i = 0; i < argument_count; i++) {
         PUT(writer, i > 0 ? ", " : "", parsed[i].name);
     }
-    put(writer, ") end\n\n");
+    byte_write_chars(writer, ") end\n\n");
 }
 
 // `fun(self: Entity, dt: number)`. A hook's self may be left out, so editors must not require it.
@@ -634,13 +631,13 @@ static void lua_function(ByteWriter *writer, const char *arguments)
 {
     ApiArgument parsed[API_ARGUMENTS_MAX];
     const uint32_t argument_count = api_parse_arguments(arguments, parsed);
-    put(writer, "fun(");
+    byte_write_chars(writer, "fun(");
     for (uint32_t i = 0; i < argument_count; i++) {
         const bool is_optional = parsed[i].optional && strcmp(parsed[i].name, "self") != 0;
         PUT(writer, i > 0 ? ", " : "", parsed[i].name, is_optional ? "?: " : ": ");
         put_type(writer, parsed[i].type, false);
     }
-    put(writer, ")");
+    byte_write_chars(writer, ")");
 }
 
 // A signal whose handlers have typed arguments: a class of its own.
@@ -651,9 +648,9 @@ static void lua_event(ByteWriter *writer, const ApiRow *row)
     for (uint32_t i = 0; i < 2; i++) {
         PUT(writer, "---@field ", names[i], " fun(self: Signal, callback: ");
         lua_function(writer, row->arguments);
-        put(writer, "): Connection\n");
+        byte_write_chars(writer, "): Connection\n");
     }
-    put(writer, "\n");
+    byte_write_chars(writer, "\n");
 }
 
 static void lua_field(ByteWriter *writer, const ApiRow *row)
@@ -695,10 +692,10 @@ static void lua_class(ByteWriter *writer, const ApiRow *owner, bool is_library)
         }
     }
     if (!is_library && keeps_fields(owner)) {
-        put(writer, "---@field [string] any\n");
+        byte_write_chars(writer, "---@field [string] any\n");
     }
     if (!is_library && strcmp(owner->name, "Vector3") == 0) {
-        put(writer, lua_operators);
+        byte_write_chars(writer, lua_operators);
     }
     PUT(writer, is_library ? "" : "local ", owner->name, " = {}\n\n");
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
@@ -707,18 +704,18 @@ static void lua_class(ByteWriter *writer, const ApiRow *owner, bool is_library)
             lua_signature(writer, &rows[i]);
         }
     }
-    put(writer, is_library ? "" : "end\n\n");
+    byte_write_chars(writer, is_library ? "" : "end\n\n");
 }
 
 static void write_lua(ByteWriter *writer)
 {
-    put(writer, "---@meta\n-- What Sandlot scripts can call.\n\n");
+    byte_write_chars(writer, "---@meta\n-- What Sandlot scripts can call.\n\n");
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         const ApiRow *row = &rows[i];
         if (row->kind == API_KIND_WORDS) {
             PUT(writer, "---", row->doc, "\n---@alias ", row->name, " ");
             put_words(writer, row->arguments, " | ");
-            put(writer, "\n\n");
+            byte_write_chars(writer, "\n\n");
         } else if (is_owner(row) && has_objects(row)) {
             lua_class(writer, row, false);
         }

@@ -779,11 +779,6 @@ typedef struct Copied {
     bool is_owner;
 } Copied;
 
-static bool is_visible(uint32_t flags, bool is_owner)
-{
-    return is_owner ? attribute_is_owners(flags) : attribute_is_public(flags);
-}
-
 static bool is_copied(void *user, Text name, bool is_tag)
 {
     const Copied *copied = user;
@@ -793,7 +788,7 @@ static bool is_copied(void *user, Text name, bool is_tag)
         return attribute_table_has_tag(copied->from, copied->net_id, name);
     }
     return attribute_table_attribute(copied->from, copied->net_id, name, &value, &flags) &&
-           is_visible(flags, copied->is_owner);
+           attribute_is_visible(flags, copied->is_owner);
 }
 
 static void copy_record(const AttributeTable *from, const Record *record, AttributeTable *to,
@@ -813,7 +808,7 @@ static void copy_record(const AttributeTable *from, const Record *record, Attrib
     }
     AttributeEntry entry = {0};
     while (attribute_table_attribute_next(from, record, &entry)) {
-        if (is_visible(entry.flags, is_owner)) {
+        if (attribute_is_visible(entry.flags, is_owner)) {
             (void)!attribute_table_set_attribute(to, record->net_id, entry.name, &entry.value,
                                                  entry.flags);
         }

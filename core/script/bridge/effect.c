@@ -59,7 +59,7 @@ static Status reserve(EffectQueue *queue, size_t bytes, Effect **out)
     return STATUS_OK;
 }
 
-static const uint8_t *keep(EffectQueue *queue, const void *data, size_t bytes)
+static const uint8_t *keep_bytes(EffectQueue *queue, const void *data, size_t bytes)
 {
     uint8_t *kept = queue->bytes + queue->bytes_used;
     ASSERT(bytes <= queue->bytes_max - queue->bytes_used);
@@ -72,7 +72,7 @@ static const uint8_t *keep(EffectQueue *queue, const void *data, size_t bytes)
 
 static Text keep_text(EffectQueue *queue, Text text)
 {
-    return (Text){(const char *)keep(queue, text.data, text.bytes), text.bytes};
+    return (Text){(const char *)keep_bytes(queue, text.data, text.bytes), text.bytes};
 }
 
 Status effect_message(EffectQueue *queue, const ScriptMessage *message)
@@ -93,7 +93,7 @@ Status effect_message(EffectQueue *queue, const ScriptMessage *message)
     effect->player_id = message->player_id;
     effect->message = *message;
     effect->message.name = keep_text(queue, message->name);
-    effect->message.payload = keep(queue, message->payload, message->payload_bytes);
+    effect->message.payload = keep_bytes(queue, message->payload, message->payload_bytes);
     return STATUS_OK;
 }
 
@@ -210,6 +210,6 @@ Status effect_store(EffectQueue *queue, const StoreRequest *request)
     effect->store = *request;
     effect->store.store = keep_text(queue, request->store);
     effect->store.key = keep_text(queue, request->key);
-    effect->store.value = keep(queue, request->value, request->value_bytes);
+    effect->store.value = keep_bytes(queue, request->value, request->value_bytes);
     return STATUS_OK;
 }

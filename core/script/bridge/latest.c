@@ -23,7 +23,7 @@ static Header header_at(const Latest *latest, uint32_t at)
 }
 
 // Where the message of a name is; `used` if there is none.
-static uint32_t find(const Latest *latest, Text name)
+static uint32_t find_value(const Latest *latest, Text name)
 {
     for (uint32_t at = 0; at < latest->used;) {
         const Header header = header_at(latest, at);
@@ -47,7 +47,7 @@ static void remove_at(Latest *latest, uint32_t at)
 
 LatestResult latest_put(Latest *latest, const LatestMessage *message)
 {
-    const uint32_t old = find(latest, message->name);
+    const uint32_t old = find_value(latest, message->name);
     const bool replaces = old < latest->used;
     const Header before = replaces ? header_at(latest, old) : (Header){0};
     const uint32_t left = latest->used - (replaces ? size_of(&before) : 0);
@@ -72,7 +72,7 @@ LatestResult latest_put(Latest *latest, const LatestMessage *message)
 
 bool latest_remove(Latest *latest, Text name)
 {
-    const uint32_t at = find(latest, name);
+    const uint32_t at = find_value(latest, name);
     if (at == latest->used) {
         return false;
     }

@@ -14,7 +14,7 @@ static uint32_t next_version(SoundTable *table)
     return table->version;
 }
 
-static SoundLoop *find(SoundTable *table, uint32_t id)
+static SoundLoop *find_loop(SoundTable *table, uint32_t id)
 {
     for (uint32_t i = 0; i < SOUND_LOOPS_MAX && table->count > 0; i++) {
         if (table->loops[i].version != 0 && table->loops[i].sound.id == id) {
@@ -26,14 +26,14 @@ static SoundLoop *find(SoundTable *table, uint32_t id)
 
 bool sound_table_has(const SoundTable *table, uint32_t id)
 {
-    return find((SoundTable *)table, id) != NULL;
+    return find_loop((SoundTable *)table, id) != NULL;
 }
 
 uint32_t sound_table_id(SoundTable *table)
 {
     do {
         table->last_id += 1;
-    } while (table->last_id == 0 || find(table, table->last_id) != NULL);
+    } while (table->last_id == 0 || find_loop(table, table->last_id) != NULL);
     return table->last_id;
 }
 
@@ -63,7 +63,7 @@ static bool has_room(const SoundTable *table, uint32_t maker)
 
 Status sound_table_add(SoundTable *table, const ScriptSound *sound, uint32_t maker)
 {
-    SoundLoop *loop = find(table, sound->id);
+    SoundLoop *loop = find_loop(table, sound->id);
     if (loop == NULL && !has_room(table, maker)) {
         return STATUS_LIMIT;
     }
@@ -91,7 +91,7 @@ Status sound_table_refusal(ScriptWorld *world, Status status)
 
 void sound_table_change(SoundTable *table, uint32_t id, float volume, float pitch)
 {
-    SoundLoop *loop = find(table, id);
+    SoundLoop *loop = find_loop(table, id);
     if (loop != NULL && (loop->sound.volume != volume || loop->sound.pitch != pitch)) {
         loop->sound.volume = volume;
         loop->sound.pitch = pitch;
@@ -108,7 +108,7 @@ static void release(SoundTable *table, SoundLoop *loop)
 
 void sound_table_stop(SoundTable *table, uint32_t id)
 {
-    SoundLoop *loop = find(table, id);
+    SoundLoop *loop = find_loop(table, id);
     if (loop != NULL) {
         release(table, loop);
     }

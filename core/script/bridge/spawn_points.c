@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static bool same(Text a, Text b)
-{
-    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
-}
-
 const PlaceSpawn *spawn_points_at(const SpawnPoints *points, uint64_t net_id)
 {
     const bool is_one = net_id >= SPAWN_POINT_FIRST && net_id - SPAWN_POINT_FIRST < points->count;
@@ -18,7 +13,7 @@ const PlaceSpawn *spawn_points_at(const SpawnPoints *points, uint64_t net_id)
 uint64_t spawn_points_find(const SpawnPoints *points, Text name)
 {
     for (uint32_t i = 0; i < points->count && name.bytes > 0; i++) {
-        if (!points->spawns[i].is_gone && same(points->spawns[i].name, name)) {
+        if (!points->spawns[i].is_gone && text_equal(points->spawns[i].name, name)) {
             return SPAWN_POINT_FIRST + i;
         }
     }
@@ -49,7 +44,7 @@ static const PlaceSpawn *nth_of(const SpawnPoints *points, const Text *team, uin
     *count = 0;
     for (uint32_t i = 0; i < points->count; i++) {
         const PlaceSpawn *spawn = &points->spawns[i];
-        if (!spawn->is_gone && (team == NULL || same(spawn->team, *team))) {
+        if (!spawn->is_gone && (team == NULL || text_equal(spawn->team, *team))) {
             found = *count == number ? spawn : found;
             *count += 1;
         }

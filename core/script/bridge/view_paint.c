@@ -29,13 +29,13 @@ static Paint server_paint(const View *view, uint64_t net_id)
     return record == NULL ? own : paint_merge(&own, &record->paint, record->painted);
 }
 
-static ViewPaint *find(const View *view, uint64_t net_id)
+static ViewPaint *find_paint(const View *view, uint64_t net_id)
 {
     const uint32_t number = id_map_find(&view->paint_map, net_id);
     return number == 0 ? NULL : &view->paints[number - 1];
 }
 
-static void forget(View *view, ViewPaint *paint)
+static void forget_paint(View *view, ViewPaint *paint)
 {
     const ViewPaint last = view->paints[--view->paint_count];
     id_map_remove(&view->paint_map, paint->net_id);
@@ -49,7 +49,7 @@ static void forget(View *view, ViewPaint *paint)
 // What the server has changed since the last time is no longer hidden; NULL: nothing is.
 static ViewPaint *compare(View *view, uint64_t net_id, const Paint *server)
 {
-    ViewPaint *paint = find(view, net_id);
+    ViewPaint *paint = find_paint(view, net_id);
     if (paint == NULL) {
         return NULL;
     }
@@ -58,7 +58,7 @@ static ViewPaint *compare(View *view, uint64_t net_id, const Paint *server)
     paint->server = *server;
     paint->members &= ~changed;
     if (paint->members == 0) {
-        forget(view, paint);
+        forget_paint(view, paint);
         return NULL;
     }
     return paint;
@@ -77,7 +77,7 @@ Paint view_paint(View *view, uint64_t net_id)
 
 void view_paint_server(View *view, uint64_t net_id)
 {
-    if (find(view, net_id) != NULL) {
+    if (find_paint(view, net_id) != NULL) {
         const Paint server = server_paint(view, net_id);
         (void)compare(view, net_id, &server);
     }
@@ -85,9 +85,9 @@ void view_paint_server(View *view, uint64_t net_id)
 
 void view_paint_forget(View *view, uint64_t net_id)
 {
-    ViewPaint *paint = find(view, net_id);
+    ViewPaint *paint = find_paint(view, net_id);
     if (paint != NULL) {
-        forget(view, paint);
+        forget_paint(view, paint);
     }
 }
 
@@ -156,7 +156,7 @@ Status view_paint_set(ScriptWorld *world, uint64_t net_id, const Paint *paint, u
     kept->members = (kept->members | members) & paint_difference(&server, &kept->over);
     view->paint_version += 1;
     if (kept->members == 0) {
-        forget(view, kept);
+        forget_paint(view, kept);
     }
     return STATUS_OK;
 }

@@ -25,8 +25,8 @@ typedef struct Check {
     CheckOutput output;
 } Check;
 
-static void tell(Check *check, CheckLevel level, uint32_t line, const char *code,
-                 const char *message)
+static void report(Check *check, CheckLevel level, uint32_t line, const char *code,
+                   const char *message)
 {
     check->output.error_count += level == CHECK_ERROR;
     check_tell(check->sink, level, check->script->file, line, code, "%s", message);
@@ -86,11 +86,11 @@ static void tell_syntax(Check *check, const char *name, const char *said)
                            ? NULL
                            : check_luau_find(check->source, check->source_bytes, line, &line);
     if (luau != NULL) {
-        tell(check, CHECK_ERROR, line, "luau", luau);
+        report(check, CHECK_ERROR, line, "luau", luau);
         return;
     }
     check_refusal_explain(said, is_made, message);
-    tell(check, CHECK_ERROR, shown_line(check->script, line), "syntax", message);
+    report(check, CHECK_ERROR, shown_line(check->script, line), "syntax", message);
 }
 
 // --- lints --------------------------------------------------------------------------------------
@@ -107,14 +107,14 @@ static void tell_findings(Check *check)
         if (check->script->lines != NULL && finding->kind == LINT_HOOK_PARAMETER) {
             continue; // the TypeScript compiler has told, with the column
         }
-        tell(check, finding->is_error ? CHECK_ERROR : CHECK_WARNING, finding->line,
-             lint_kind_name(finding->kind), finding->message);
+        report(check, finding->is_error ? CHECK_ERROR : CHECK_WARNING, finding->line,
+               lint_kind_name(finding->kind), finding->message);
     }
     if (lint->dropped_count > 0) {
         char message[64];
         (void)snprintf(message, sizeof message, "there is more: %u findings did not fit",
                        lint->dropped_count);
-        tell(check, CHECK_WARNING, 0, "lint", message);
+        report(check, CHECK_WARNING, 0, "lint", message);
     }
 }
 
@@ -173,7 +173,7 @@ static Status write_rune(Check *check, lua_State *lua)
     (void)snprintf(message, sizeof message,
                    "compiles to %zu bytes, and a world takes at most %u: cut the script in two",
                    bytes, RUNE_BYTES_MAX);
-    tell(check, CHECK_ERROR, 0, "limit", message);
+    report(check, CHECK_ERROR, 0, "limit", message);
     return STATUS_MALFORMED;
 }
 
@@ -188,13 +188,13 @@ static Status translate(Check *check, LuauLua *out)
     }
     const Status status = luau_translate(check->heap, check->source, check->source_bytes, out);
     if (status == STATUS_MALFORMED) {
-        tell(check, CHECK_ERROR, out->line, "syntax", out->message);
+        report(check, CHECK_ERROR, out->line, "syntax", out->message);
     } else if (status == STATUS_OK && out->lua_bytes > SCRIPT_SOURCE_BYTES_MAX) {
         char message[128];
         (void)snprintf(message, sizeof message,
                        "its Lua has %zu KiB, and a script has at most %d: cut it in two",
                        (out->lua_bytes + 1023) >> 10, SCRIPT_SOURCE_BYTES_MAX >> 10);
-        tell(check, CHECK_ERROR, 0, "limit", message);
+        report(check, CHECK_ERROR, 0, "limit", message);
         luau_free(check->heap, out);
         return STATUS_MALFORMED;
     }

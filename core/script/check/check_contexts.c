@@ -56,7 +56,7 @@ static void narrow_one(const Settings *settings, const JsonNode *member, JsonErr
         fail_unknown(settings, member, error);
     } else if (!check_narrow(&module->context, context)) {
         json_fail(error, STATUS_DENIED, member,
-                  "cannot be %s: %s runs on the %s alone; contexts only narrow",
+                  "cannot be %s: %s runs on the %s alone; place.json can only take a side away",
                   run_context_names[context], script_service_names[module->service],
                   module->context == CONTEXT_SERVER ? "server" : "client");
     }

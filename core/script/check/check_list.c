@@ -34,7 +34,7 @@ static int compare(const CheckItem *one, const CheckItem *two)
     return order != 0 ? order : strcmp(one->message, two->message);
 }
 
-static void add(void *user, const CheckDiagnostic *diagnostic)
+static void add_item(void *user, const CheckDiagnostic *diagnostic)
 {
     CheckList *list = user;
     CheckItem item = {
@@ -62,7 +62,7 @@ static void add(void *user, const CheckDiagnostic *diagnostic)
 
 CheckSink check_list_sink(CheckList *list)
 {
-    return (CheckSink){add, list};
+    return (CheckSink){add_item, list};
 }
 
 // A file's name may be any bytes.

@@ -343,7 +343,7 @@ static const ApiRow *row_of(const Lint *lint, const Known *value)
 
 // --- registers ----------------------------------------------------------------------------------
 
-static void forget(Lint *lint, int from, int count)
+static void forget_registers(Lint *lint, int from, int count)
 {
     for (int i = from; i < from + count && i < REGISTERS_MAX; i++) {
         lint->registers[i].kind = KNOWN_NOTHING;
@@ -398,7 +398,7 @@ static void read_member(Lint *lint, const Walk *walk, int reg, const Known *from
                         const TString *key, LintAccess access)
 {
     const Known table = *from; // may be the register that is written
-    forget(lint, reg, 1);
+    forget_registers(lint, reg, 1);
     if (is_whole(&table)) {
         lint->is_dynamic = lint->is_dynamic || key == NULL;
         if (key != NULL) {
@@ -460,7 +460,7 @@ static void call(Lint *lint, const Walk *walk, int function, int values)
     // object:method(…) has the object first.
     const int first = function + (lint->is_method[function] ? 2 : 1);
     const Known result = lint_call_of(lint, walk, function, first, last, row);
-    forget(lint, function, REGISTERS_MAX);
+    forget_registers(lint, function, REGISTERS_MAX);
     learn(lint, walk, function, result);
 }
 
@@ -519,7 +519,7 @@ static void step_table(Lint *lint, const Walk *walk, Instruction i)
         note_field(lint, key);
         lint->is_dynamic = lint->is_dynamic || is_whole(&lint->registers[b]);
         table = lint->registers[b];
-        forget(lint, a + 1, 1);
+        forget_registers(lint, a + 1, 1);
         read_member(lint, walk, a, &table, key, LINT_CALL);
         lint->is_method[a] = true;
         break;
@@ -546,7 +546,7 @@ static void step_table(Lint *lint, const Walk *walk, Instruction i)
 static void load_text(Lint *lint, const Walk *walk, int reg, int constant)
 {
     const TString *text = lint_text_at(walk->proto, constant);
-    forget(lint, reg, 1);
+    forget_registers(lint, reg, 1);
     if (text != NULL) {
         learn(lint, walk, reg, (Known){.kind = KNOWN_TEXT, .name = text});
     }
@@ -579,7 +579,7 @@ static void step(Lint *lint, const Walk *walk)
         load_text(lint, walk, a, GETARG_Ax(proto->code[walk->pc + 1]));
         break;
     case OP_GETUPVAL:
-        forget(lint, a, 1);
+        forget_registers(lint, a, 1);
         learn(lint, walk, a,
               GETARG_B(i) == walk->environment ? (Known){.kind = KNOWN_ENVIRONMENT}
                                                : lint_captured(lint, walk, GETARG_B(i)));
@@ -599,18 +599,18 @@ static void step(Lint *lint, const Walk *walk)
         call(lint, walk, a, GETARG_B(i));
         break;
     case OP_LOADNIL:
-        forget(lint, a, GETARG_B(i) + 1);
+        forget_registers(lint, a, GETARG_B(i) + 1);
         break;
     case OP_VARARG:
     case OP_TFORCALL:
     case OP_FORLOOP:
     case OP_FORPREP:
     case OP_TFORLOOP:
-        forget(lint, a, REGISTERS_MAX);
+        forget_registers(lint, a, REGISTERS_MAX);
         break;
     default:
         if (testAMode(op)) {
-            forget(lint, a, 1);
+            forget_registers(lint, a, 1);
         }
         break;
     }
@@ -760,7 +760,7 @@ static void walk_function(Lint *lint, const Proto *proto, int environment, bool 
                  .line = (uint32_t)proto->linedefined,
                  .is_entry = is_entry,
                  .is_straight = true};
-    forget(lint, 0, REGISTERS_MAX);
+    forget_registers(lint, 0, REGISTERS_MAX);
     lint_objects_begin(lint, &walk);
     mark_targets(lint, proto);
     for (walk.pc = 0; walk.pc < proto->sizecode; walk.pc++) {

@@ -120,7 +120,7 @@ typedef struct Writer {
     size_t bytes;
 } Writer;
 
-static void put(Writer *writer, const char *text, size_t bytes)
+static void append(Writer *writer, const char *text, size_t bytes)
 {
     if (writer->text != NULL && bytes > 0) {
         memcpy(writer->text + writer->bytes, text, bytes);
@@ -130,7 +130,7 @@ static void put(Writer *writer, const char *text, size_t bytes)
 
 static void put_text(Writer *writer, const char *text)
 {
-    put(writer, text, strlen(text));
+    append(writer, text, strlen(text));
 }
 
 static bool is_break(char byte)
@@ -172,20 +172,20 @@ static void put_escaped(Writer *writer, const char *text, uint32_t bytes, bool i
             const uint32_t next_break = break_bytes(text, bytes, at + 1);
             const bool is_known = (next >= '0' && next <= '9') ||
                                   (next != '\0' && strchr("abfnrtvxzu\\\"'\n\r", next) != NULL);
-            put(writer, text + at + !is_known,
-                (size_t)is_known + (next_break > 0 ? next_break : 1));
+            append(writer, text + at + !is_known,
+                   (size_t)is_known + (next_break > 0 ? next_break : 1));
             at += 1 + (next_break > 0 ? next_break : 1);
             while (next == 'z' && at < bytes && strchr(" \t\v\f\r\n", text[at]) != NULL &&
                    text[at] != '\0') {
-                put(writer, text + at++, 1);
+                append(writer, text + at++, 1);
             }
         } else if (length > 0) {
             put_text(writer, "\\");
-            put(writer, text + at, length);
+            append(writer, text + at, length);
             at += length;
         } else {
             put_text(writer, is_piece && byte == '"' ? "\\" : "");
-            put(writer, text + at++, 1);
+            append(writer, text + at++, 1);
         }
     }
 }
@@ -203,7 +203,7 @@ static void put_number(Writer *writer, const char *text, uint32_t bytes)
         return;
     }
     for (uint32_t i = 0; i < bytes; i++) {
-        put(writer, text + i, text[i] != '_');
+        append(writer, text + i, text[i] != '_');
     }
 }
 
@@ -224,11 +224,11 @@ static void put_edit(Writer *writer, const Luau *luau, const Edit *edit)
         break;
     case EDIT_TEXT:
         put_text(writer, edit->text);
-        put(writer, luau->source + edit->from, edit->bytes);
+        append(writer, luau->source + edit->from, edit->bytes);
         put_text(writer, edit->tail != NULL ? edit->tail : "");
         break;
     case EDIT_COPY:
-        put(writer, luau->source + edit->from, edit->bytes);
+        append(writer, luau->source + edit->from, edit->bytes);
         break;
     case EDIT_BLANK:
         put_blank(writer, cut, edit->cut);
@@ -255,11 +255,11 @@ static void write_all(const Luau *luau, Writer *writer)
     for (uint32_t i = 0; i < luau->edit_count; i++) {
         const Edit *edit = &luau->edits[i];
         ASSERT(at <= edit->at && edit->cut <= luau->bytes - edit->at);
-        put(writer, luau->source + at, edit->at - at);
+        append(writer, luau->source + at, edit->at - at);
         put_edit(writer, luau, edit);
         at = edit->at + edit->cut;
     }
-    put(writer, luau->source + at, luau->bytes - at);
+    append(writer, luau->source + at, luau->bytes - at);
 }
 
 Status edit_write(Luau *luau)

@@ -27,7 +27,7 @@ Cause blame_cause(const ScriptSystem *system, const ScriptEvent *event)
     return (Cause){0};
 }
 
-static uint32_t find(const ScriptSystem *system, Handle script)
+static uint32_t find_blame(const ScriptSystem *system, Handle script)
 {
     uint32_t at = 0;
     while (at < SCRIPT_BLAMES_MAX && (system->blames[at].player_id != system->cause.player_id ||
@@ -40,7 +40,7 @@ static uint32_t find(const ScriptSystem *system, Handle script)
 // The entry of that player, or a free one, or the oldest.
 static Blame *take_blame(ScriptSystem *system, Handle script)
 {
-    const uint32_t found = find(system, script);
+    const uint32_t found = find_blame(system, script);
     if (found < SCRIPT_BLAMES_MAX) {
         return &system->blames[found];
     }
@@ -123,7 +123,7 @@ bool blame_is_barred(const ScriptSystem *system, Handle script)
     if (system->cause.player_id == 0 || !system->cause.is_remote) {
         return false;
     }
-    const uint32_t found = find(system, script);
+    const uint32_t found = find_blame(system, script);
     return found < SCRIPT_BLAMES_MAX && system->tick < system->blames[found].barred_until;
 }
 

@@ -81,8 +81,8 @@ static void push_tree(lua_State *lua, const JsonNode *root)
     }
 }
 
-static Status parse(ScriptSystem *system, const char *json, size_t bytes, const JsonNode **root,
-                    char *error, size_t capacity)
+static Status parse_parameters(ScriptSystem *system, const char *json, size_t bytes,
+                               const JsonNode **root, char *error, size_t capacity)
 {
     arena_reset(&system->json_arena);
     JsonConfig config = json_config_default(&system->json_arena);
@@ -99,7 +99,7 @@ Status params_push_value(lua_State *lua, const char *json, size_t bytes, char *e
                          size_t capacity)
 {
     const JsonNode *root = NULL;
-    const Status status = parse(script_of(lua), json, bytes, &root, error, capacity);
+    const Status status = parse_parameters(script_of(lua), json, bytes, &root, error, capacity);
     if (status == STATUS_OK) {
         luaL_checkstack(lua, JSON_DEPTH_MAX + 8, NULL);
         push_tree(lua, root);
@@ -110,7 +110,7 @@ Status params_push_value(lua_State *lua, const char *json, size_t bytes, char *e
 bool params_push(lua_State *lua, const char *json, size_t bytes, char *error, size_t capacity)
 {
     const JsonNode *root = NULL;
-    if (parse(script_of(lua), json, bytes, &root, error, capacity) != STATUS_OK) {
+    if (parse_parameters(script_of(lua), json, bytes, &root, error, capacity) != STATUS_OK) {
         return false;
     }
     if (root->kind != JSON_OBJECT) {

@@ -194,7 +194,7 @@ static void refill(Client *client, uint32_t rate)
         client->message_budget < messages_max ? client->message_budget : messages_max;
 }
 
-static bool give(Loopback *loopback, const ScriptPort *port, const ScriptEvent *event)
+static bool give_event(Loopback *loopback, const ScriptPort *port, const ScriptEvent *event)
 {
     if (port->event(port->user, event) != STATUS_OK) {
         loopback->counters.events_refused += 1;
@@ -261,7 +261,7 @@ static void carry_up(Loopback *loopback, Client *client, const ScriptMessage *me
         return;
     }
     const ScriptEvent event = message_event(message, client->player_id);
-    if (refused == NULL && !give(loopback, &loopback->config.server, &event)) {
+    if (refused == NULL && !give_event(loopback, &loopback->config.server, &event)) {
         refused = "the server is busy";
     }
     if (refused != NULL) {
@@ -362,7 +362,7 @@ static void carry_down(Loopback *loopback, const ScriptMessage *message)
     for (uint32_t i = 0; i < loopback->config.client_max; i++) {
         const Client *client = &loopback->clients[i];
         if (is_for(client, message->player_id) && !is_lost(loopback, message) &&
-            give(loopback, &client->port, &event)) {
+            give_event(loopback, &client->port, &event)) {
             loopback->counters.messages_carried += 1;
         }
     }
@@ -414,7 +414,7 @@ static void say(Loopback *loopback, const Effect *chat)
     const ScriptEvent event = {.type = SCRIPT_EVENT_CHAT, .name = chat->text};
     for (uint32_t i = 0; i < loopback->config.client_max; i++) {
         if (is_for(&loopback->clients[i], chat->player_id)) {
-            (void)give(loopback, &loopback->clients[i].port, &event);
+            (void)give_event(loopback, &loopback->clients[i].port, &event);
         }
     }
 }
@@ -463,10 +463,10 @@ static void tell_events(Loopback *loopback)
     uint32_t told = 0;
     const ScriptEvent *events = authority_events(authority, &count);
     // What the server's scripts have no room for waits in the authority.
-    while (told < count && give(loopback, &loopback->config.server, &events[told])) {
+    while (told < count && give_event(loopback, &loopback->config.server, &events[told])) {
         for (uint32_t i = 0; i < loopback->config.client_max && is_public(events[told].type); i++) {
             if (loopback->clients[i].player_id != 0) {
-                (void)give(loopback, &loopback->clients[i].port, &events[told]);
+                (void)give_event(loopback, &loopback->clients[i].port, &events[told]);
             }
         }
         told += 1;
@@ -512,7 +512,7 @@ static void tell_local_ends(Loopback *loopback, Client *client)
     while ((count = view_local_gone(client->view, gone, 64)) > 0) {
         for (uint32_t i = 0; i < count; i++) {
             const ScriptEvent event = {.type = SCRIPT_EVENT_DESTROYED, .entity = gone[i]};
-            (void)give(loopback, &client->port, &event);
+            (void)give_event(loopback, &client->port, &event);
         }
     }
 }

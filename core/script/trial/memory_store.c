@@ -292,8 +292,8 @@ static bool run_get(MemoryStore *store, const StoreRequest *request, ByteWriter 
 }
 
 // Writes a value under the request's key; answers with an error if that fails.
-static bool put(MemoryStore *store, const StoreRequest *request, const uint8_t *value, size_t bytes,
-                double unix_seconds, ByteWriter *answer, Entry **out)
+static bool put_value(MemoryStore *store, const StoreRequest *request, const uint8_t *value,
+                      size_t bytes, double unix_seconds, ByteWriter *answer, Entry **out)
 {
     Entry *entry = entry_find(store, request);
     if (entry == NULL) {
@@ -321,7 +321,7 @@ static bool run_set(MemoryStore *store, const StoreRequest *request, double unix
     size_t bytes = 0;
     Entry *entry = NULL;
     if (!store_answer_value(request, &value, &bytes, answer) ||
-        !put(store, request, value, bytes, unix_seconds, answer, &entry)) {
+        !put_value(store, request, value, bytes, unix_seconds, answer, &entry)) {
         return false;
     }
     store_answer_list(answer, 0);
@@ -344,7 +344,7 @@ static bool run_compare_and_set(MemoryStore *store, const StoreRequest *request,
         store_answer_integer(answer, (int64_t)version);
         return true;
     }
-    if (!put(store, request, value, bytes, unix_seconds, answer, &entry)) {
+    if (!put_value(store, request, value, bytes, unix_seconds, answer, &entry)) {
         return false;
     }
     store_answer_list(answer, 2);
@@ -373,7 +373,7 @@ static bool run_increment(MemoryStore *store, const StoreRequest *request, doubl
     uint8_t bytes[12];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     store_answer_integer(&writer, value);
-    if (!put(store, request, bytes, writer.at, unix_seconds, answer, &entry)) {
+    if (!put_value(store, request, bytes, writer.at, unix_seconds, answer, &entry)) {
         return false;
     }
     store_answer_list(answer, 1);

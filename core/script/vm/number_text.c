@@ -265,7 +265,7 @@ typedef struct NumberText {
     int length;
 } NumberText;
 
-static void put(NumberText *t, char c)
+static void append_char(NumberText *t, char c)
 {
     ASSERT(t->length < NUMBER_TEXT_BYTES - 1);
     t->body[t->length++] = c;
@@ -279,41 +279,41 @@ static char digit_at(const Digits *d, int index)
 static void put_exponent(NumberText *t, char letter, int exponent, int digits_min)
 {
     char digits[8];
-    put(t, letter);
-    put(t, exponent < 0 ? '-' : '+');
+    append_char(t, letter);
+    append_char(t, exponent < 0 ? '-' : '+');
     const int count = put_number(digits, (uint64_t)(exponent < 0 ? -exponent : exponent));
     for (int i = count; i < digits_min; i++) {
-        put(t, '0');
+        append_char(t, '0');
     }
     for (int i = 0; i < count; i++) {
-        put(t, digits[i]);
+        append_char(t, digits[i]);
     }
 }
 
 static void put_fixed(NumberText *t, const Digits *d, int places, bool point)
 {
     if (d->point <= 0) {
-        put(t, '0');
+        append_char(t, '0');
     }
     for (int i = 0; i < d->point; i++) {
-        put(t, digit_at(d, i));
+        append_char(t, digit_at(d, i));
     }
     if (places > 0 || point) {
-        put(t, '.');
+        append_char(t, '.');
     }
     for (int i = 0; i < places; i++) {
-        put(t, digit_at(d, d->point + i));
+        append_char(t, digit_at(d, d->point + i));
     }
 }
 
 static void put_scientific(NumberText *t, const Digits *d, int places, bool point, char letter)
 {
-    put(t, digit_at(d, 0));
+    append_char(t, digit_at(d, 0));
     if (places > 0 || point) {
-        put(t, '.');
+        append_char(t, '.');
     }
     for (int i = 0; i < places; i++) {
-        put(t, digit_at(d, 1 + i));
+        append_char(t, digit_at(d, 1 + i));
     }
     put_exponent(t, letter, d->count == 0 ? 0 : d->point - 1, 2);
 }
@@ -362,15 +362,15 @@ static void put_hexadecimal(NumberText *t, double value, const Conversion *c)
             places--;
         }
     }
-    put(t, digits[mantissa >> 52 & 15]);
+    append_char(t, digits[mantissa >> 52 & 15]);
     if (places > 0 || c->precision > 0 || c->alternate) {
-        put(t, '.');
+        append_char(t, '.');
     }
     for (int i = 0; i < places; i++) {
-        put(t, digits[mantissa >> (48 - 4 * i) & 15]);
+        append_char(t, digits[mantissa >> (48 - 4 * i) & 15]);
     }
     for (int i = 13; i < c->precision; i++) {
-        put(t, '0');
+        append_char(t, '0');
     }
     put_exponent(t, c->upper ? 'P' : 'p', exponent, 1);
 }
@@ -423,7 +423,7 @@ size_t number_format(double value, const char *conversion, char out[NUMBER_TEXT_
     if (is_nan || value - value != 0) {
         const char *word = is_nan ? (c.upper ? "NAN" : "nan") : (c.upper ? "INF" : "inf");
         for (int i = 0; i < 3; i++) {
-            put(&t, word[i]);
+            append_char(&t, word[i]);
         }
         c.zero = false;
     } else {

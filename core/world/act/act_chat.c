@@ -210,7 +210,7 @@ static bool is_blocked(const Acts *acts, const Session *session, uint64_t accoun
 }
 
 // To everybody at once, unless somebody does not want to hear it.
-static void tell(Acts *acts, const Session *speaker, const MessageChatSaid *said)
+static void send_chat(Acts *acts, const Session *speaker, const MessageChatSaid *said)
 {
     Sessions *sessions = acts->config.sessions;
     bool is_for_all = true;
@@ -255,6 +255,6 @@ void act_chat(Acts *acts, Session *session, uint32_t seq, const MessageChatSay *
     }
     const MessageChatSaid said = {
         .player = session->player, .name = text_from(session->name), .text = {text, bytes}};
-    tell(acts, session, &said);
+    send_chat(acts, session, &said);
     session_ack(sessions, session, seq, 0);
 }

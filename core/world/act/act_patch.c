@@ -152,7 +152,7 @@ static void set_told(Patches *patches, uint32_t session, uint32_t cell, bool on)
 }
 
 // Names cells to a session; false if there is no room for the event.
-static bool tell(Acts *acts, uint32_t session, const uint32_t *cells, uint32_t count)
+static bool send_versions(Acts *acts, uint32_t session, const uint32_t *cells, uint32_t count)
 {
     Patches *patches = acts->patches;
     WirePatchVersion versions[VERSIONS_MAX];
@@ -216,7 +216,7 @@ static void scan_for(Acts *acts, uint32_t session, PatchViewer *viewer)
             news[count++] = cursor;
         }
     }
-    if (tell(acts, session, news, count)) { // otherwise it goes on in the next tick
+    if (send_versions(acts, session, news, count)) { // otherwise it goes on in the next tick
         viewer->cursor = cursor;
         viewer->scans = cursor < table->cell_count;
     }
@@ -291,11 +291,11 @@ static void push_to(Acts *acts, uint32_t number, Session *session, PatchViewer *
         }
         named[named_count++] = push->cell;
         if (named_count == VERSIONS_MAX) {
-            fits = tell(acts, number, named, named_count) && fits;
+            fits = send_versions(acts, number, named, named_count) && fits;
             named_count = 0;
         }
     }
-    if (!tell(acts, number, named, named_count) || !fits) {
+    if (!send_versions(acts, number, named, named_count) || !fits) {
         scan_again(viewer);
     }
 }

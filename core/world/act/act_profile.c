@@ -30,7 +30,7 @@ static SessionProfiles *profiles_of(const Acts *acts, const Session *session)
     return &acts->all_profiles[session_number(acts->config.sessions, session)];
 }
 
-static Text keep(char to[65], Text text)
+static Text copy_text(char to[65], Text text)
 {
     ASSERT(text.bytes <= 64);
     if (text.bytes > 0) {
@@ -44,8 +44,8 @@ static void set_profile(SessionProfiles *profiles, uint32_t index, const WirePro
 {
     WireProfile *to = &profiles->row.profiles[index];
     *to = *profile;
-    to->character_id = keep(profiles->text[index][0], profile->character_id);
-    to->name = keep(profiles->text[index][1], profile->name);
+    to->character_id = copy_text(profiles->text[index][0], profile->character_id);
+    to->name = copy_text(profiles->text[index][1], profile->name);
 }
 
 static Text session_name(const Session *session)
@@ -54,7 +54,7 @@ static Text session_name(const Session *session)
 }
 
 // The index of the profile, or PROFILES_MAX.
-static uint32_t find(const SessionProfiles *profiles, Text id)
+static uint32_t find_profile(const SessionProfiles *profiles, Text id)
 {
     for (uint32_t i = 0; i < profiles->row.count; i++) {
         if (text_equal(profiles->row.profiles[i].character_id, id)) {
@@ -66,7 +66,7 @@ static uint32_t find(const SessionProfiles *profiles, Text id)
 
 static const WireProfile *active(const SessionProfiles *profiles)
 {
-    const uint32_t index = find(profiles, profiles->row.active);
+    const uint32_t index = find_profile(profiles, profiles->row.active);
     return index < PROFILES_MAX ? &profiles->row.profiles[index] : NULL;
 }
 
@@ -77,7 +77,7 @@ void profile_open(Acts *acts, const Session *session)
     const bool found = save_find_profiles(acts->config.saves, session->account, &stored);
     const bool repaired = row_repair(&stored, session_name(session));
     profiles->row = (RowProfiles){.account = session->account, .count = stored.count};
-    profiles->row.active = keep(profiles->active_text, stored.active);
+    profiles->row.active = copy_text(profiles->active_text, stored.active);
     for (uint32_t i = 0; i < stored.count; i++) {
         set_profile(profiles, i, &stored.profiles[i]);
     }
@@ -177,10 +177,10 @@ void act_profile_select(Acts *acts, Session *session, uint32_t seq,
     if (!may_change(acts, session, seq)) {
         return;
     }
-    const uint32_t index = find(profiles, command->character_id);
+    const uint32_t index = find_profile(profiles, command->character_id);
     if (index == PROFILES_MAX) {
         // Repaired like stored profiles: the player continues as `default`, and gets an event.
-        profiles->row.active = keep(profiles->active_text, ROW_DEFAULT_PROFILE);
+        profiles->row.active = copy_text(profiles->active_text, ROW_DEFAULT_PROFILE);
         save_profiles(acts->config.saves, session, &profiles->row, seq);
         profile_announce(acts, session, NULL);
         session_deny(acts->config.sessions, session, seq, STATUS_NOT_FOUND,
@@ -188,7 +188,7 @@ void act_profile_select(Acts *acts, Session *session, uint32_t seq,
         return;
     }
     const Text id = profiles->row.profiles[index].character_id;
-    profiles->row.active = keep(profiles->active_text, id);
+    profiles->row.active = copy_text(profiles->active_text, id);
     changed(acts, session, seq, true);
 }
 
@@ -217,7 +217,7 @@ void act_profile_save(Acts *acts, Session *session, uint32_t seq, const MessageP
                      "Something is out of range: " NAME_TEXT_RULE "; a colour is 0 to 0xffffff.");
         return;
     }
-    uint32_t index = find(profiles, profile->character_id);
+    uint32_t index = find_profile(profiles, profile->character_id);
     if (index == PROFILES_MAX) {
         if (profiles->row.count == PROFILES_MAX) {
             session_deny(sessions, session, seq, STATUS_LIMIT,
@@ -239,7 +239,7 @@ void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
     if (!may_change(acts, session, seq)) {
         return;
     }
-    const uint32_t index = find(profiles, command->character_id);
+    const uint32_t index = find_profile(profiles, command->character_id);
     if (index == PROFILES_MAX) {
         session_deny(sessions, session, seq, STATUS_NOT_FOUND, "There is no such character.");
         return;
@@ -256,7 +256,7 @@ void act_profile_delete(Acts *acts, Session *session, uint32_t seq,
     }
     profiles->row.count -= 1;
     if (was_active) {
-        profiles->row.active = keep(profiles->active_text, ROW_DEFAULT_PROFILE);
+        profiles->row.active = copy_text(profiles->active_text, ROW_DEFAULT_PROFILE);
     }
     changed(acts, session, seq, was_active);
 }

@@ -134,8 +134,8 @@ static WireChunkVersion wire_version(const Acts *acts, ChunkCoord at)
 
 // Sends an event to everybody around one of the chunks. If it does not fit, that session starts
 // over.
-static void tell(Acts *acts, uint8_t number, const void *body, const WireChunkVersion *chunks,
-                 uint32_t count)
+static void send_chunks(Acts *acts, uint8_t number, const void *body,
+                        const WireChunkVersion *chunks, uint32_t count)
 {
     Sessions *sessions = acts->config.sessions;
     Voxels *voxels = acts->voxels;
@@ -160,7 +160,7 @@ static void tell_versions(Acts *acts, const WireChunkVersion *chunks, uint32_t c
 {
     if (count > 0) {
         const MessageChunkVersions event = {.chunks = chunks, .chunks_count = count};
-        tell(acts, MESSAGE_CHUNK_VERSIONS, &event, chunks, count);
+        send_chunks(acts, MESSAGE_CHUNK_VERSIONS, &event, chunks, count);
     }
 }
 
@@ -602,7 +602,7 @@ static void terraform(Acts *acts, Session *session, uint32_t seq, const MessageT
                                                .voxel_kind = edit->voxel_kind,
                                                .chunks = chunks,
                                                .chunks_count = count};
-        tell(acts, MESSAGE_TERRAFORM_APPLIED, &event, chunks, count);
+        send_chunks(acts, MESSAGE_TERRAFORM_APPLIED, &event, chunks, count);
     }
 }
 

@@ -15,22 +15,18 @@
 
 // --- creation -----------------------------------------------------------------------------------
 
-static size_t array_need(size_t count, size_t item_bytes)
-{
-    return arena_need(heap_array_bytes(count, item_bytes));
-}
-
 size_t net_table_bytes(const NetTableConfig *config)
 {
     const SimConfig *sim = sim_config(config->sim);
     const size_t entries = (size_t)sim->entity_max + 1;
-    size_t bytes = array_need(entries, sizeof(NetEntry)) + array_need(entries, sizeof(NetDetail));
-    bytes += array_need(entries, sizeof(NetSpan));
-    bytes += array_need(entries, sizeof(NetShape));
-    bytes += array_need(sim->character_max, sizeof(NetState[NET_RING]));
-    bytes += array_need(sim->character_max, sizeof(uint32_t));
+    size_t bytes =
+        arena_array_need(entries, sizeof(NetEntry)) + arena_array_need(entries, sizeof(NetDetail));
+    bytes += arena_array_need(entries, sizeof(NetSpan));
+    bytes += arena_array_need(entries, sizeof(NetShape));
+    bytes += arena_array_need(sim->character_max, sizeof(NetState[NET_RING]));
+    bytes += arena_array_need(sim->character_max, sizeof(uint32_t));
     bytes += id_map_bytes((uint32_t)entries);
-    bytes += 3 * array_need(entries, sizeof(uint32_t));
+    bytes += 3 * arena_array_need(entries, sizeof(uint32_t));
     bytes += arena_need(NET_SHAPE_BYTES_MAX + NET_ATTRIBUTES_BYTES_MAX);
     return bytes;
 }
@@ -83,7 +79,7 @@ Status net_table_init(NetTable *table, Arena *arena, const NetTableConfig *confi
 
 // --- entries ------------------------------------------------------------------------------------
 
-static void forget(NetTable *table, uint32_t entry)
+static void forget_entry(NetTable *table, uint32_t entry)
 {
     NetDetail *detail = &table->details[entry];
     if (id_map_find(&table->map, detail->net_id) == entry) {
@@ -102,8 +98,8 @@ static void offer(NetTable *table, uint32_t entry)
     table->offers[table->offer_count++] = entry;
 }
 
-static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t net_id,
-                       uint64_t owner_id)
+static NetDetail *make_detail(NetTable *table, uint32_t entry, NetKind kind, uint64_t net_id,
+                              uint64_t owner_id)
 {
     NetDetail *detail = &table->details[entry];
     *detail = (NetDetail){.net_id = net_id, .owner_id = owner_id, .kind = kind};
@@ -120,7 +116,7 @@ static NetDetail *make(NetTable *table, uint32_t entry, NetKind kind, uint64_t n
     return detail;
 }
 
-static void keep(NetTable *table, uint32_t entry, Vec3 position)
+static void keep_position(NetTable *table, uint32_t entry, Vec3 position)
 {
     NetEntry *hot = &table->entries[entry];
     const Vec3 step = vec3_sub(position, hot->position);
@@ -535,13 +531,13 @@ static void visit(NetTable *table, Handle handle, uint64_t ticks)
     // Who owns it decides what is sent of it, so with another owner it is another entry.
     if (hot->serial != 0 && (table->details[entry].net_id != entity->net_id ||
                              table->details[entry].owner_id != entity->owner_id)) {
-        forget(table, entry);
+        forget_entry(table, entry);
     }
     if (hot->serial == 0) {
         if (table->is_secret != NULL && table->is_secret(table->secret_user, entity)) {
             return;
         }
-        (void)make(table, entry, kind_of(entity->type), entity->net_id, entity->owner_id);
+        (void)make_detail(table, entry, kind_of(entity->type), entity->net_id, entity->owner_id);
         hot->position = entity->position;
     }
     if (entity_has_shape(entity)) {
@@ -549,7 +545,7 @@ static void visit(NetTable *table, Handle handle, uint64_t ticks)
     } else {
         visit_mover(table, entry, entity, handle, ticks);
     }
-    keep(table, entry, entity->position);
+    keep_position(table, entry, entity->position);
 }
 
 static void sweep_entities(NetTable *table, uint32_t before_count)
@@ -557,7 +553,7 @@ static void sweep_entities(NetTable *table, uint32_t before_count)
     for (uint32_t i = 0; i < before_count; i++) {
         const uint32_t entry = table->active_before[i];
         if (table->entries[entry].serial != 0 && table->details[entry].stamp != table->capture) {
-            forget(table, entry);
+            forget_entry(table, entry);
         }
     }
 }

@@ -14,17 +14,12 @@ static uint32_t parts_of(const Sim *sim)
     return sim_scene(sim) == NULL ? 0 : scene_part_count(sim_scene(sim));
 }
 
-static size_t array_need(size_t count, size_t item_bytes)
-{
-    return arena_need(heap_array_bytes(count, item_bytes));
-}
-
 // Every part may be in a cell of its own.
 size_t patch_table_bytes(const Sim *sim)
 {
     const size_t parts = (size_t)parts_of(sim) + 1;
-    return array_need(parts, sizeof(PatchPart)) + array_need(parts, sizeof(PatchCell)) +
-           5 * array_need(parts, sizeof(uint32_t)) + id_map_bytes((uint32_t)parts) +
+    return arena_array_need(parts, sizeof(PatchPart)) + arena_array_need(parts, sizeof(PatchCell)) +
+           5 * arena_array_need(parts, sizeof(uint32_t)) + id_map_bytes((uint32_t)parts) +
            arena_need(NET_ATTRIBUTES_BYTES_MAX);
 }
 

@@ -47,11 +47,6 @@ static bool fits(ByteWriter *writer, size_t before)
     return false;
 }
 
-static bool is_visible(uint32_t flags, bool is_owner)
-{
-    return is_owner ? attribute_is_owners(flags) : attribute_is_public(flags);
-}
-
 // Writes the attributes of a record that its owner, or everybody, may see. True if all of it fits.
 static bool write_attributes(const AttributeTable *attributes, const Record *record, bool is_owner,
                              ByteWriter *writer)
@@ -62,7 +57,8 @@ static bool write_attributes(const AttributeTable *attributes, const Record *rec
     NetValue value;
     while (attribute_table_attribute_next(attributes, record, &attribute)) {
         const size_t before = writer->at;
-        if (is_visible(attribute.flags, is_owner) && net_value(&attribute.value, &value)) {
+        if (attribute_is_visible(attribute.flags, is_owner) &&
+            net_value(&attribute.value, &value)) {
             net_attributes_write_one(writer, attribute.name, &value);
             whole = fits(writer, before) && whole;
         }

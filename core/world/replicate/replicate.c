@@ -45,11 +45,6 @@ static NetTableConfig table_config(const ReplicatorConfig *config)
                             .paint_user = config->paint_user};
 }
 
-static size_t array_need(size_t count, size_t item_bytes)
-{
-    return arena_need(heap_array_bytes(count, item_bytes));
-}
-
 static size_t entries_of(const ReplicatorConfig *config)
 {
     return (size_t)sim_config(config->sim)->entity_max + 1;
@@ -62,12 +57,12 @@ static size_t block_bytes(const ReplicatorConfig *config)
     const size_t visible = (size_t)config->session_max * config->visible_max;
     size_t bytes = patch_table_bytes(config->sim) + net_table_bytes(&table);
     bytes += interest_bytes((uint32_t)entries);
-    bytes += array_need(config->session_max, sizeof(Viewer));
-    bytes += array_need(config->session_max, sizeof(ViewerEye));
-    bytes += array_need(visible, sizeof(Sent)) + array_need(visible, sizeof(Wanted));
-    bytes += array_need(config->session_max, config->event_bytes_max);
-    bytes += array_need(entries + 2, sizeof(InterestHit)) + array_need(entries, 1);
-    bytes += array_need(entries, sizeof(MemoRecord[MEMO_AGES])) + arena_need(RECORDS_BYTES);
+    bytes += arena_array_need(config->session_max, sizeof(Viewer));
+    bytes += arena_array_need(config->session_max, sizeof(ViewerEye));
+    bytes += arena_array_need(visible, sizeof(Sent)) + arena_array_need(visible, sizeof(Wanted));
+    bytes += arena_array_need(config->session_max, config->event_bytes_max);
+    bytes += arena_array_need(entries + 2, sizeof(InterestHit)) + arena_array_need(entries, 1);
+    bytes += arena_array_need(entries, sizeof(MemoRecord[MEMO_AGES])) + arena_need(RECORDS_BYTES);
     bytes += arena_need(replicator_frame_records_bytes(config));
     bytes += arena_need(replicator_event_bytes(config));
     return bytes;

@@ -52,7 +52,7 @@ static size_t own_bytes(const Command *command)
     }
 }
 
-static const uint8_t *keep(Saves *saves, const void *data, size_t bytes)
+static const uint8_t *keep_data(Saves *saves, const void *data, size_t bytes)
 {
     uint8_t *to = saves->command_bytes + saves->command_bytes_used;
     ASSERT(bytes <= COMMAND_BYTES_MAX - saves->command_bytes_used);
@@ -68,11 +68,11 @@ static void keep_bytes(Saves *saves, Command *command)
 {
     if (command->type == COMMAND_STORE) {
         StoreRequest *store = &command->store;
-        store->store.data = (const char *)keep(saves, store->store.data, store->store.bytes);
-        store->key.data = (const char *)keep(saves, store->key.data, store->key.bytes);
-        store->value = keep(saves, store->value, store->value_bytes);
+        store->store.data = (const char *)keep_data(saves, store->store.data, store->store.bytes);
+        store->key.data = (const char *)keep_data(saves, store->key.data, store->key.bytes);
+        store->value = keep_data(saves, store->value, store->value_bytes);
     } else if (command->type != COMMAND_SAVE) {
-        command->bytes = keep(saves, command->bytes, command->byte_count);
+        command->bytes = keep_data(saves, command->bytes, command->byte_count);
     }
 }
 
@@ -90,7 +90,7 @@ static void forget_answered(Saves *saves)
     saves->command_count = kept;
 }
 
-static Status put(Saves *saves, const Command *command)
+static Status queue_command(Saves *saves, const Command *command)
 {
     const size_t bytes = own_bytes(command);
     if (saves->command_count == saves->command_max ||
@@ -119,7 +119,7 @@ void command_put_save(Saves *saves, uint64_t seq, size_t bytes)
         .bytes = saves->save_bytes + (seq % SAVES_OUT_MAX) * SAVE_BYTES_MAX,
         .byte_count = bytes,
     };
-    const Status status = put(saves, &command);
+    const Status status = queue_command(saves, &command);
     ASSERT(status == STATUS_OK); // there is a slot for each unanswered one
 }
 
@@ -142,7 +142,7 @@ Status save_command(Saves *saves, const Command *command)
 {
     ASSERT(command->type != COMMAND_SAVE);
     if (command->type != COMMAND_STORE) {
-        return put(saves, command);
+        return queue_command(saves, command);
     }
     const size_t bytes = own_bytes(command);
     if (saves->store_count == STORES_OUT_MAX || bytes > STORES_BYTES_MAX - saves->store_bytes ||
@@ -156,7 +156,7 @@ Status save_command(Saves *saves, const Command *command)
     saves->stores[saves->store_count++] =
         (StoreOut){kept.request, (uint32_t)bytes, saves->config.run->effect_maker};
     saves->store_bytes += bytes;
-    const Status status = put(saves, &kept);
+    const Status status = queue_command(saves, &kept);
     if (status != STATUS_OK) {
         saves->store_count -= 1;
         saves->store_bytes -= bytes;

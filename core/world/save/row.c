@@ -229,8 +229,8 @@ static void write_head(ByteWriter *writer, RowType type, const RowKey *key, size
 }
 
 // `fill` writes the value; it is called once to measure the length.
-static void put(ByteWriter *writer, RowType type, RowKey key,
-                void (*fill)(ByteWriter *writer, const void *object), const void *object)
+static void write_row(ByteWriter *writer, RowType type, RowKey key,
+                      void (*fill)(ByteWriter *writer, const void *object), const void *object)
 {
     ByteWriter counter = byte_counter();
     fill(&counter, object);
@@ -255,7 +255,7 @@ static Status open(const Row *row, RowType type, ByteReader *key, ByteReader *va
     return value->status == STATUS_OK && format != ROW_FORMAT ? STATUS_UNSUPPORTED : value->status;
 }
 
-static Status finish(const ByteReader *key, const ByteReader *value)
+static Status finish_row(const ByteReader *key, const ByteReader *value)
 {
     const Status status = byte_reader_finish(key);
     return status != STATUS_OK ? status : byte_reader_finish(value);
@@ -274,7 +274,7 @@ static void fill_meta(ByteWriter *writer, const void *object)
 
 void row_put_meta(const RowMeta *meta, ByteWriter *writer)
 {
-    put(writer, ROW_META, (RowKey){0}, fill_meta, meta);
+    write_row(writer, ROW_META, (RowKey){0}, fill_meta, meta);
 }
 
 Status row_meta(const Row *row, RowMeta *out)
@@ -289,7 +289,7 @@ Status row_meta(const Row *row, RowMeta *out)
     meta.next_player = read_id(&value);
     meta.tick = read_id(&value);
     meta.manifest_version = byte_read_count(&value, UINT32_MAX);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status == STATUS_OK) {
         *out = meta;
     }
@@ -314,7 +314,7 @@ static void fill_player(ByteWriter *writer, const void *object)
 
 void row_put_player(const RowPlayer *player, ByteWriter *writer)
 {
-    put(writer, ROW_PLAYER, key_u64(player->account), fill_player, player);
+    write_row(writer, ROW_PLAYER, key_u64(player->account), fill_player, player);
 }
 
 Status row_player(const Row *row, RowPlayer *out)
@@ -337,7 +337,7 @@ Status row_player(const Row *row, RowPlayer *out)
     player.name = read_text(&value, 64);
     player.team = read_text(&value, 64);
     player.present = byte_read_bool(&value);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status != STATUS_OK) {
         return status;
     }
@@ -378,7 +378,7 @@ static void fill_resume(ByteWriter *writer, const void *object)
 
 void row_put_resume(const RowResume *resume, ByteWriter *writer)
 {
-    put(writer, ROW_RESUME, key_hash(resume->token_hash), fill_resume, resume);
+    write_row(writer, ROW_RESUME, key_hash(resume->token_hash), fill_resume, resume);
 }
 
 void row_delete_resume(const uint8_t token_hash[32], ByteWriter *writer)
@@ -400,7 +400,7 @@ Status row_resume(const Row *row, RowResume *out)
     resume.player = read_id(&value);
     resume.expires_unix_ms = read_id(&value);
     resume.roles = byte_read_varint(&value);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status == STATUS_OK && resume.roles > ROW_ROLES_ALL) {
         status = STATUS_RANGE;
     }
@@ -432,7 +432,7 @@ static void fill_profiles(ByteWriter *writer, const void *object)
 void row_put_profiles(const RowProfiles *profiles, ByteWriter *writer)
 {
     ASSERT(profiles->count <= PROFILES_MAX);
-    put(writer, ROW_PROFILES, key_u64(profiles->account), fill_profiles, profiles);
+    write_row(writer, ROW_PROFILES, key_u64(profiles->account), fill_profiles, profiles);
 }
 
 Status row_profiles(const Row *row, RowProfiles *out)
@@ -455,7 +455,7 @@ Status row_profiles(const Row *row, RowProfiles *out)
         profile->colour_shirt = byte_read_count(&value, 0xffffff);
         profile->colour_legs = byte_read_count(&value, 0xffffff);
     }
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status == STATUS_OK && profiles.account == 0) {
         status = STATUS_RANGE;
     }
@@ -529,7 +529,7 @@ static void fill_structure(ByteWriter *writer, const void *object)
 
 void row_put_structure(const RowStructure *structure, ByteWriter *writer)
 {
-    put(writer, ROW_STRUCTURE, key_u64(structure->desc.net_id), fill_structure, structure);
+    write_row(writer, ROW_STRUCTURE, key_u64(structure->desc.net_id), fill_structure, structure);
 }
 
 void row_delete_structure(uint64_t net_id, ByteWriter *writer)
@@ -554,7 +554,7 @@ Status row_structure(const Row *row, RowStructure *out)
     structure.desc.cell.z = read_i32(&value, WORLD_EXTENT_M);
     structure.desc.turn = byte_read_u8(&value);
     structure.health = byte_read_f32(&value);
-    status = finish(&key, &value);
+    status = finish_row(&key, &value);
     if (status != STATUS_OK) {
         return status;
     }

@@ -97,7 +97,8 @@ void row_put_chunk(ChunkCoord at, const uint8_t *difference, size_t bytes, ByteW
 // An entity without a name is known by its number: ROW_SCENE_ID and its id in scene.json. Without
 // ROW_SCENE_ID it is a net id, as older programs wrote it, and good for the same place alone.
 #define ROW_SCENE_ID (1ull << 62)
-// `attributes` is a book (net.h) with the persistent attributes alone; name "" goes by number.
+// `attributes` are encoded as in a snapshot (net_attributes.h), the persistent ones alone; name ""
+// goes by number.
 void row_put_attributes(Text entity_name, uint64_t number, const uint8_t *attributes, size_t bytes,
                         ByteWriter *writer);
 

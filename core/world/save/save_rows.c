@@ -33,7 +33,7 @@ SavedStructure *save_structure_slot(Saves *saves, uint64_t net_id, uint32_t *slo
 
 // NULL if it is not a structure, is being removed, or belongs to the server: scripts build those
 // again when the world starts.
-static const Entity *standing(const Saves *saves, uint64_t net_id)
+static const Entity *stored_structure(const Saves *saves, uint64_t net_id)
 {
     const Entity *entity = sim_entity(saves->config.sim, sim_find(saves->config.sim, net_id));
     return entity != NULL && entity->type == ENTITY_STRUCTURE && !entity->removing &&
@@ -46,7 +46,7 @@ static const Entity *standing(const Saves *saves, uint64_t net_id)
 static bool structure_changed(Saves *saves, uint64_t net_id)
 {
     const bool known = id_map_find(&saves->structure_map, net_id) != 0;
-    if (!known && standing(saves, net_id) == NULL) {
+    if (!known && stored_structure(saves, net_id) == NULL) {
         return true; // never stored: nothing to delete
     }
     uint32_t slot = 0;
@@ -69,7 +69,7 @@ void save_structure(Saves *saves, uint64_t net_id, const Session *waiting, uint3
 
 static void write_structure(Saves *saves, const SavedStructure *saved, ByteWriter *writer)
 {
-    const Entity *entity = standing(saves, saved->net_id);
+    const Entity *entity = stored_structure(saves, saved->net_id);
     if (entity == NULL) {
         if (saved->stored) {
             row_delete_structure(saved->net_id, writer);
@@ -89,7 +89,7 @@ static void write_structure(Saves *saves, const SavedStructure *saved, ByteWrite
 static void structure_done(Saves *saves, uint32_t slot)
 {
     SavedStructure *saved = pool_at(&saves->structures, slot);
-    const Entity *entity = standing(saves, saved->net_id);
+    const Entity *entity = stored_structure(saves, saved->net_id);
     saved->queued = false;
     saved->stored = true;
     saved->health = entity != NULL ? entity->part.health : 0;
@@ -119,7 +119,7 @@ static void count_structures(Saves *saves)
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
          i = pool_next(&saves->structures, i + 1)) {
         const SavedStructure *saved = pool_at(&saves->structures, i);
-        if (!saved->queued && standing(saves, saved->net_id) == NULL) {
+        if (!saved->queued && stored_structure(saves, saved->net_id) == NULL) {
             (void)structure_changed(saves, saved->net_id);
         }
     }
@@ -130,7 +130,7 @@ static void look_at_health(Saves *saves)
     for (uint32_t i = pool_next(&saves->structures, 1); i != 0;
          i = pool_next(&saves->structures, i + 1)) {
         const SavedStructure *saved = pool_at(&saves->structures, i);
-        const Entity *entity = saved->queued ? NULL : standing(saves, saved->net_id);
+        const Entity *entity = saved->queued ? NULL : stored_structure(saves, saved->net_id);
         if (entity != NULL && entity->part.health != saved->health) {
             (void)structure_changed(saves, saved->net_id);
         }

@@ -29,14 +29,6 @@ Status script_bound_check(const ScriptHost *host, Text path)
     return has_entity && script->byte_count > 0 ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
-static Text copy_text(char *to, Text from)
-{
-    if (from.bytes > 0) {
-        memcpy(to, from.data, from.bytes);
-    }
-    return (Text){to, from.bytes};
-}
-
 static void send(const ScriptHost *host, Session *session, const BoundScript *bound)
 {
     const PlaceBinding *binding = &bound->binding;
@@ -65,8 +57,8 @@ Status script_bound_add(ScriptHost *host, const PlaceBinding *binding)
         return STATUS_LIMIT;
     }
     bound->binding = *binding;
-    bound->binding.script_path = copy_text(bound->bytes, path);
-    bound->binding.parameters = copy_text(bound->bytes + path.bytes, binding->parameters);
+    bound->binding.script_path = text_copy(bound->bytes, path);
+    bound->binding.parameters = text_copy(bound->bytes + path.bytes, binding->parameters);
     host->bound[host->bound_count++] = bound;
     for (uint32_t i = 0; i < sessions->high; i++) {
         if (session_at(sessions, i)->state == SESSION_PLAYING) {

@@ -49,7 +49,7 @@ static void judge(ScriptHost *host)
 }
 
 // False: there is no room for commands now.
-static bool tell(ScriptHost *host, ReloadResult result, const char *reason)
+static bool report_reload(ScriptHost *host, ReloadResult result, const char *reason)
 {
     const Command command = {.type = COMMAND_RELOAD,
                              .reload = result,
@@ -67,10 +67,10 @@ void script_trial_tick(ScriptHost *host)
         judge(host);
     }
     if (trial->switch_due) {
-        trial->switch_due = !tell(host, RELOAD_SWITCHED, "");
+        trial->switch_due = !report_reload(host, RELOAD_SWITCHED, "");
     }
     if (trial->result_due && !trial->switch_due) {
-        trial->result_due = !tell(host, trial->result, trial->reason);
+        trial->result_due = !report_reload(host, trial->result, trial->reason);
     }
 }
 

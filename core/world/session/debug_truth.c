@@ -5,7 +5,7 @@
 
 #define TRUTH_MAX 256
 
-static void tell(Sessions *sessions, Session *session)
+static void send_truth(Sessions *sessions, Session *session)
 {
     uint64_t seen[NET_SLOTS_MAX];
     WireTruth truths[TRUTH_MAX];
@@ -32,7 +32,7 @@ void debug_truth_tick(Sessions *sessions)
     for (uint32_t i = 0; i < sessions->high; i++) {
         Session *session = &sessions->all[i];
         if (session->debug && session_plays(session)) {
-            tell(sessions, session);
+            send_truth(sessions, session);
         }
     }
 }

@@ -3,19 +3,12 @@
 
 #include "core/base/bytes.h"
 #include "core/base/check.h"
-#include "core/base/utf8.h"
 #include "core/script/check/check_refusal.h"
 #include "core/script/rune/rune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// A name that can be shown in messages.
-static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
-{
-    return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
-}
 
 static void write_request(const CompileJob *job, Buffer *out);
 
@@ -65,7 +58,7 @@ static bool read_requires(ByteReader *reader, CompileOutput *out)
         out->require_lines[i] = byte_read_u32(reader);
         char *path = out->requires[i];
         // In order and each once, as they go into a signed manifest.
-        if (!read_plain_name(reader, path, SCRIPT_PATH_BYTES) ||
+        if (!buffer_read_plain_name(reader, path, SCRIPT_PATH_BYTES) ||
             (i > 0 && strcmp(out->requires[i - 1], path) >= 0)) {
             return false;
         }
@@ -86,7 +79,8 @@ static bool read_assets(ByteReader *reader, CompileOutput *out)
         LintAsset *asset = &out->assets[i];
         const uint8_t kind = byte_read_u8(reader);
         asset->line = byte_read_u32(reader);
-        if (kind >= LINT_ASSET_COUNT || !read_plain_name(reader, asset->name, sizeof asset->name)) {
+        if (kind >= LINT_ASSET_COUNT ||
+            !buffer_read_plain_name(reader, asset->name, sizeof asset->name)) {
             return false;
         }
         asset->kind = (LintAssetKind)kind;

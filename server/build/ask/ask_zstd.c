@@ -2,26 +2,39 @@
 #include "server/build/ask/ask_zstd.h"
 
 #include "core/base/check.h"
+#include "server/build/ask/build_context.h"
 
 #include <string.h>
 
-static Status ask(Worker *worker, WorkerOp op, const Buffer *request, uint8_t *out, size_t capacity,
-                  size_t *made)
+typedef struct Answer {
+    uint8_t *out;
+    size_t capacity, *made;
+} Answer;
+
+static Status read_answer(void *user, Status said, const Buffer *reply)
 {
-    Buffer reply = {0};
+    const Answer *answer = user;
+    (void)said;
+    if (reply->bytes > answer->capacity) {
+        return STATUS_MALFORMED;
+    }
+    if (reply->bytes > 0) {
+        memcpy(answer->out, reply->data, reply->bytes);
+    }
+    *answer->made = reply->bytes;
+    return STATUS_OK;
+}
+
+static Status ask(Worker *worker, WorkerOp op, const Buffer *request, Answer answer)
+{
     char reason[WORKER_REASON_BYTES];
-    Status status = request->status != STATUS_OK
-                        ? STATUS_LIMIT
-                        : worker_call(worker, op, request->data, request->bytes, &reply, reason);
-    if (status == STATUS_OK && reply.bytes > capacity) {
-        status = worker_reply_invalid(worker, reason);
-    }
-    if (status == STATUS_OK) {
-        memcpy(out, reply.data, reply.bytes);
-        *made = reply.bytes;
-    }
-    buffer_free(&reply);
-    return status;
+    const BuildContext context = {.worker = worker, .reason = reason};
+    WorkerQuestion question = {.op = op,
+                               .request = request->data,
+                               .request_bytes = request->bytes,
+                               .read = read_answer,
+                               .user = &answer};
+    return request->status != STATUS_OK ? STATUS_LIMIT : context_ask(&context, &question);
 }
 
 Status zstd_ask(Worker *worker, const uint8_t *bytes, size_t count, uint8_t *out, size_t capacity,
@@ -29,7 +42,7 @@ Status zstd_ask(Worker *worker, const uint8_t *bytes, size_t count, uint8_t *out
 {
     Buffer request = buffer_of(2 * ASK_ZSTD_BYTES_MAX);
     buffer_put(&request, bytes, count);
-    const Status status = ask(worker, WORKER_ZSTD, &request, out, capacity, made);
+    const Status status = ask(worker, WORKER_ZSTD, &request, (Answer){out, capacity, made});
     buffer_free(&request);
     return status;
 }
@@ -41,7 +54,7 @@ Status unzstd_ask(Worker *worker, const uint8_t *bytes, size_t count, uint8_t *o
     ASSERT(capacity <= ASK_ZSTD_BYTES_MAX);
     buffer_put_u32(&request, (uint32_t)capacity);
     buffer_put(&request, bytes, count);
-    const Status status = ask(worker, WORKER_UNZSTD, &request, out, capacity, made);
+    const Status status = ask(worker, WORKER_UNZSTD, &request, (Answer){out, capacity, made});
     buffer_free(&request);
     return status;
 }

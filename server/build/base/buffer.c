@@ -1,6 +1,8 @@
 // See buffer.h.
 #include "server/build/base/buffer.h"
 
+#include "core/base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +75,13 @@ void buffer_put_u32(Buffer *buffer, uint32_t value)
     put_little(buffer, value, 4);
 }
 
+void buffer_put_u32_big(Buffer *buffer, uint32_t value)
+{
+    const uint8_t bytes[4] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
+                              (uint8_t)value};
+    buffer_put(buffer, bytes, sizeof bytes);
+}
+
 void buffer_put_u64(Buffer *buffer, uint64_t value)
 {
     put_little(buffer, value, 8);
@@ -115,4 +124,9 @@ bool buffer_read_name(ByteReader *reader, char *out, size_t capacity)
     memcpy(out, name, bytes);
     out[bytes] = '\0';
     return true;
+}
+
+bool buffer_read_plain_name(ByteReader *reader, char *out, size_t capacity)
+{
+    return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
 }

@@ -19,7 +19,8 @@ Buffer buffer_of(size_t bytes_max);
 void buffer_free(Buffer *buffer);
 void buffer_put(Buffer *buffer, const void *data, size_t bytes);
 void buffer_put_u8(Buffer *buffer, uint8_t value);
-void buffer_put_u32(Buffer *buffer, uint32_t value); // little-endian, as ByteReader reads it
+void buffer_put_u32(Buffer *buffer, uint32_t value);     // little-endian, as ByteReader reads it
+void buffer_put_u32_big(Buffer *buffer, uint32_t value); // big-endian, as pictures have it
 void buffer_put_u64(Buffer *buffer, uint64_t value);
 // u32 length, then the bytes.
 void buffer_put_block(Buffer *buffer, const void *data, size_t bytes);
@@ -27,3 +28,5 @@ void buffer_print(Buffer *buffer, const char *format, ...) __attribute__((format
 // Reads the next block as a name of 1 to capacity - 1 bytes without zero bytes, and terminates it.
 // False: it is not one, and the reader has failed.
 MUST_USE bool buffer_read_name(ByteReader *reader, char *out, size_t capacity);
+// The same for one that messages may show: without control characters.
+MUST_USE bool buffer_read_plain_name(ByteReader *reader, char *out, size_t capacity);

@@ -93,26 +93,13 @@ CacheKey cache_key_end(CacheKeyMaker *maker)
 
 // --- opening ------------------------------------------------------------------------------------
 
-static int open_folder(int at, const char *name)
-{
-    (void)mkdirat(at, name, 0700); // may exist already; openat checks that it is a folder
-    return openat(at, name, FOLDER_FLAGS);
-}
-
-static void close_one(int descriptor)
-{
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-}
-
 // Removes half-written files of processes that have ended.
 static void clear_aside(int aside)
 {
     const int own = openat(aside, ".", FOLDER_FLAGS);
     DIR *list = own >= 0 ? fdopendir(own) : NULL;
     if (list == NULL) {
-        close_one(own);
+        file_close(own);
         return;
     }
     for (const struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
@@ -141,9 +128,9 @@ Status cache_open(const char *folder, const SigningKey *key, BuildCache **out)
     const Status status = file_make_folders(folder);
     const int root = status != STATUS_OK ? -1 : open(folder, FOLDER_FLAGS);
     if (root >= 0) {
-        cache->entries = open_folder(root, ENTRIES);
-        cache->blobs = open_folder(root, BLOBS);
-        cache->aside = open_folder(root, ASIDE);
+        cache->entries = file_make_folder_in(root, ENTRIES);
+        cache->blobs = file_make_folder_in(root, BLOBS);
+        cache->aside = file_make_folder_in(root, ASIDE);
         close(root);
     }
     if (cache->entries < 0 || cache->blobs < 0 || cache->aside < 0) {
@@ -161,9 +148,9 @@ void cache_close(BuildCache *cache)
     if (cache == NULL) {
         return;
     }
-    close_one(cache->entries);
-    close_one(cache->blobs);
-    close_one(cache->aside);
+    file_close(cache->entries);
+    file_close(cache->blobs);
+    file_close(cache->aside);
     sodium_memzero(cache->secret, sizeof cache->secret);
     free(cache);
 }
@@ -191,7 +178,7 @@ static int open_file(int part, const EntryPath *path)
     const int file =
         folder < 0 ? -1
                    : openat(folder, path->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    close_one(folder);
+    file_close(folder);
     return file;
 }
 
@@ -257,11 +244,11 @@ static void put_file(BuildCache *cache, int part, const EntryPath *path, const u
     const bool written =
         file_write_whole(file, code, code_bytes) && file_write_whole(file, value, bytes);
     close(file);
-    const int folder = open_folder(part, path->folder);
+    const int folder = file_make_folder_in(part, path->folder);
     if (!written || folder < 0 || renameat(cache->aside, aside, folder, path->name) != 0) {
         (void)unlinkat(cache->aside, aside, 0);
     }
-    close_one(folder);
+    file_close(folder);
 }
 
 void cache_keep(BuildCache *cache, const CacheKey *key, const void *value, size_t bytes)
@@ -301,7 +288,7 @@ bool cache_find_blob(BuildCache *cache, const uint8_t hash[SHA256_BYTES], size_t
         }
         free(data);
     }
-    close_one(file);
+    file_close(file);
     return found;
 }
 
@@ -339,7 +326,7 @@ static uint32_t list_files(int part, const char *name, Pruned *list, uint32_t co
     const int folder = openat(part, name, FOLDER_FLAGS);
     DIR *files = folder >= 0 ? fdopendir(folder) : NULL;
     if (files == NULL) {
-        close_one(folder);
+        file_close(folder);
         return count;
     }
     for (const struct dirent *file = readdir(files); file != NULL && count < PRUNE_MAX;

@@ -2,7 +2,6 @@
 // said about the source comes from core/script/check, as in a page.
 #include "server/build/ask/ask_compile.h"
 
-#include "core/base/utf8.h"
 #include "core/script/check/check.h"
 #include "server/build/inside/dry_run.h"
 #include "server/build/inside/worker_op.h"
@@ -40,12 +39,6 @@ typedef struct Work {
 
 // --- the request --------------------------------------------------------------------------------
 
-// A name that can be shown in messages.
-static bool read_plain_name(ByteReader *reader, char *out, size_t capacity)
-{
-    return buffer_read_name(reader, out, capacity) && !utf8_has_control(out, strlen(out));
-}
-
 static bool read_modules(ByteReader *reader, Request *out)
 {
     const uint32_t count = byte_read_u32(reader);
@@ -62,8 +55,8 @@ static bool read_modules(ByteReader *reader, Request *out)
 // The line numbers are read only after everything else was checked.
 static Status read_request(ByteReader *reader, Request *out)
 {
-    if (!read_plain_name(reader, out->path, sizeof out->path) ||
-        !read_plain_name(reader, out->file, sizeof out->file)) {
+    if (!buffer_read_plain_name(reader, out->path, sizeof out->path) ||
+        !buffer_read_plain_name(reader, out->file, sizeof out->file)) {
         return STATUS_MALFORMED;
     }
     const uint8_t context = byte_read_u8(reader);

@@ -40,7 +40,8 @@ static void write_reply(WorkerCall *call, const Scripts *scripts, const Diagnost
     }
 }
 
-static Status narrow(WorkerCall *call, const Scripts *scripts, const uint8_t *text, size_t bytes)
+static Status answer_contexts(WorkerCall *call, const Scripts *scripts, const uint8_t *text,
+                              size_t bytes)
 {
     Heap heap = heap_make(HEAP_BYTES);
     DiagnosticList diagnostics = {0};
@@ -67,7 +68,7 @@ Status worker_contexts(WorkerCall *call)
     } else if (text == NULL || !read_scripts(&call->request, &scripts)) {
         status = worker_refuse(call, STATUS_MALFORMED, "not a request for contexts");
     } else {
-        status = narrow(call, &scripts, text, bytes);
+        status = answer_contexts(call, &scripts, text, bytes);
     }
     free(scripts.items);
     return status;

@@ -454,7 +454,7 @@ static void put_entities(Look *look)
 
 // --- reading ------------------------------------------------------------------------------------
 
-static Status parse(Look *look, const PlaceFile *file, const PlaceTable *table, void *out)
+static Status parse_file(Look *look, const PlaceFile *file, const PlaceTable *table, void *out)
 {
     JsonError error = {0};
     const JsonNode *root = NULL;
@@ -475,7 +475,7 @@ static Status parse(Look *look, const PlaceFile *file, const PlaceTable *table, 
 
 static Status read_scene(Look *look, const PlaceFile *file)
 {
-    const Status status = parse(look, file, &place_table_scene, &look->scene);
+    const Status status = parse_file(look, file, &place_table_scene, &look->scene);
     if (status != STATUS_OK) {
         return status;
     }
@@ -517,7 +517,7 @@ static Status read_prefabs(Look *look, const PlaceFile *files, uint32_t file_cou
         if (!is_prefab(files[i].path, &name)) {
             continue;
         }
-        const Status status = parse(look, &files[i], &place_table_prefab, &prefab);
+        const Status status = parse_file(look, &files[i], &place_table_prefab, &prefab);
         if (status != STATUS_OK) {
             return status;
         }

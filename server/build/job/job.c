@@ -52,7 +52,7 @@ static Job *find_job(JobQueue *queue, const char *id)
     return NULL;
 }
 
-static void forget(Job *job)
+static void forget_job(Job *job)
 {
     if (job->has_result) {
         build_result_free(&job->result);
@@ -78,7 +78,7 @@ static Job *free_slot(JobQueue *queue)
         }
     }
     ASSERT(oldest != NULL);
-    forget(oldest);
+    forget_job(oldest);
     return oldest;
 }
 
@@ -262,7 +262,7 @@ void job_queue_destroy(JobQueue *queue)
         free(queue->builders[i].place);
     }
     for (uint32_t i = 0; i < JOBS_KEPT_MAX; i++) {
-        forget(&queue->jobs[i]);
+        forget_job(&queue->jobs[i]);
     }
     pthread_cond_destroy(&queue->ended);
     pthread_cond_destroy(&queue->work);
@@ -419,7 +419,7 @@ void job_drop(JobQueue *queue, const char *id)
     pthread_mutex_lock(&queue->lock);
     Job *job = find_job(queue, id);
     ASSERT(job != NULL && job->is_held);
-    forget(job);
+    forget_job(job);
     pthread_mutex_unlock(&queue->lock);
 }
 

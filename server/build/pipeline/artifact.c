@@ -123,19 +123,6 @@ static void remove_leftovers(const Artifacts *artifacts)
 
 // --- opening ------------------------------------------------------------------------------------
 
-static void close_one(int descriptor)
-{
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-}
-
-static int make_folder(int at, const char *name)
-{
-    (void)mkdirat(at, name, 0700); // may exist already; openat checks that it is a folder
-    return openat(at, name, FOLDER_FLAGS);
-}
-
 static Status take_lock(int home, const atomic_bool *cancel, int *out)
 {
     const int file =
@@ -166,7 +153,7 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
     if (place < 0) {
         return fail_to_write(reason, STATUS_BLOCKED, artifacts->place);
     }
-    artifacts->home = make_folder(place, HOME);
+    artifacts->home = file_make_folder_in(place, HOME);
     close(place);
     if (artifacts->home < 0) {
         return refuse_folder(reason, HOME);
@@ -175,12 +162,12 @@ static Status open_all(Artifacts *artifacts, const atomic_bool *cancel,
     if (status != STATUS_OK) {
         return status == STATUS_DENIED ? status : fail_to_write(reason, status, HOME "/" LOCK);
     }
-    artifacts->aside = make_folder(artifacts->home, ASIDE);
+    artifacts->aside = file_make_folder_in(artifacts->home, ASIDE);
     if (artifacts->aside < 0) {
         return refuse_folder(reason, HOME "/" ASIDE);
     }
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
-        artifacts->sides[i] = make_folder(artifacts->home, side_names[i]);
+        artifacts->sides[i] = file_make_folder_in(artifacts->home, side_names[i]);
         if (artifacts->sides[i] < 0) {
             return refuse_folder(reason, side_homes[i]);
         }
@@ -197,7 +184,7 @@ static void look_at_all(Artifacts *artifacts)
     for (uint32_t i = 0; artifacts->home >= 0 && i < ARTIFACT_SIDES; i++) {
         artifacts->sides[i] = openat(artifacts->home, side_names[i], FOLDER_FLAGS);
     }
-    close_one(place);
+    file_close(place);
 }
 
 static Status create(const char *place, Artifacts **out, char reason[WORKER_REASON_BYTES])
@@ -251,13 +238,13 @@ void artifacts_close(Artifacts *artifacts)
     if (artifacts->aside >= 0) {
         remove_leftovers(artifacts); // if the disk was full, for example
     }
-    close_one(artifacts->aside);
-    close_one(artifacts->fresh);
+    file_close(artifacts->aside);
+    file_close(artifacts->fresh);
     for (uint32_t i = 0; i < ARTIFACT_SIDES; i++) {
-        close_one(artifacts->sides[i]);
+        file_close(artifacts->sides[i]);
     }
-    close_one(artifacts->home);
-    close_one(artifacts->lock); // last: then the next build may begin
+    file_close(artifacts->home);
+    file_close(artifacts->lock); // last: then the next build may begin
     free(artifacts);
 }
 
@@ -290,7 +277,7 @@ static int make_parents(int root, const char *path, const char **name)
         ASSERT(bytes > 0 && bytes < sizeof segment && path[0] != '.');
         memcpy(segment, path, bytes);
         segment[bytes] = '\0';
-        const int inner = make_folder(folder, segment);
+        const int inner = file_make_folder_in(folder, segment);
         close(folder);
         folder = inner;
         path = slash + 1;
@@ -459,7 +446,8 @@ Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFol
                strstr(files[i].path, "..") == NULL); // it cannot lead out of the folder
         ASSERT(i == 0 || strcmp(files[i - 1].path, files[i].path) <= 0);
     }
-    const int root = open_fresh(artifacts) ? make_folder(artifacts->fresh, side_names[side]) : -1;
+    const int root =
+        open_fresh(artifacts) ? file_make_folder_in(artifacts->fresh, side_names[side]) : -1;
     const int old_root = openat(artifacts->sides[side], NAME, FOLDER_FLAGS);
     bool *is_new = calloc(file_count + 1u, sizeof *is_new);
     const char *failed = HOME "/" ASIDE;
@@ -470,8 +458,8 @@ Status artifacts_prepare(Artifacts *artifacts, ArtifactSide side, const PlaceFol
     const Status status =
         failed == NULL ? STATUS_OK : fail_to_write(reason, STATUS_BLOCKED, failed);
     free(is_new);
-    close_one(root);
-    close_one(old_root);
+    file_close(root);
+    file_close(old_root);
     artifacts->is_prepared[side] = status == STATUS_OK;
     return status;
 }
@@ -487,7 +475,7 @@ bool artifacts_has_list(const Artifacts *artifacts, const void *data, size_t byt
     is_same =
         have != NULL && read(file, have, bytes) == (ssize_t)bytes && memcmp(have, data, bytes) == 0;
     free(have);
-    close_one(file);
+    file_close(file);
     return is_same;
 }
 
@@ -530,8 +518,8 @@ Status artifacts_switch(Artifacts *artifacts, char reason[WORKER_REASON_BYTES])
     if (!take_list(artifacts)) {
         return fail_to_write(reason, STATUS_BLOCKED, ARTIFACT_LIST);
     }
-    remove_leftovers(artifacts); // the old ones
-    close_one(artifacts->fresh); // it was removed with them
+    remove_leftovers(artifacts);  // the old ones
+    file_close(artifacts->fresh); // it was removed with them
     artifacts->fresh = -1;
     return STATUS_OK;
 }

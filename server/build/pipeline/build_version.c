@@ -55,7 +55,7 @@ static int print(const BuildVersion *version, char out[TEXT_BYTES])
 }
 
 // Accepts only the exact text that would be written for these values.
-static bool parse(const char *text, size_t bytes, BuildVersion *out)
+static bool parse_version(const char *text, size_t bytes, BuildVersion *out)
 {
     BuildVersion version = {0};
     char hex[2 * SHA256_BYTES + 1], again[TEXT_BYTES];
@@ -79,7 +79,7 @@ BuildVersion build_version_read(const char *path)
     uint8_t *text = NULL;
     size_t bytes = 0;
     if (file_read_own(path, S_IWGRP | S_IWOTH, TEXT_BYTES, &text, &bytes) != STATUS_OK ||
-        !parse((const char *)text, bytes, &version)) {
+        !parse_version((const char *)text, bytes, &version)) {
         version = (BuildVersion){0};
     }
     free(text);

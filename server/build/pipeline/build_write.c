@@ -191,11 +191,6 @@ static void add_file(FileSet *set, const char *path, const char *ending, const v
     set->files[set->count++] = (PlaceFile){.path = name, .data = data, .bytes = bytes};
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
-}
-
 static Status fill_set(Writing *writing, ArtifactSide side)
 {
     FileSet *set = &writing->sets[side];
@@ -212,13 +207,13 @@ static Status fill_set(Writing *writing, ArtifactSide side)
             has_lua = true;
         }
     }
-    qsort(set->files, set->count, sizeof set->files[0], by_name);
+    qsort(set->files, set->count, sizeof set->files[0], place_file_compare);
     if (has_lua) {
         Buffer *list = &writing->generated_lua_list;
         *list = buffer_of(GENERATED_LUA_LIST_BYTES_MAX);
         status = generated_lua_list_write(set->files, set->count, &writing->build->key, list);
         add_file(set, GENERATED_LUA_LIST_FILE, "", list->data, list->bytes);
-        qsort(set->files, set->count, sizeof set->files[0], by_name);
+        qsort(set->files, set->count, sizeof set->files[0], place_file_compare);
     }
     return status;
 }

@@ -55,6 +55,11 @@ static Status refuse_more(Walk *walk, const char *path, const char *why)
 
 // --- which files --------------------------------------------------------------------------------
 
+int place_file_compare(const void *a, const void *b)
+{
+    return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
+}
+
 bool place_path_ends(const char *path, const char *ending)
 {
     const size_t bytes = strlen(path), want = strlen(ending);
@@ -241,12 +246,6 @@ static Status walk_folder(Walk *walk, int descriptor, const char *path, uint32_t
     return status;
 }
 
-// Folders on disk have no order; a place must not depend on it.
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
-}
-
 static Status walk_spells(Walk *walk)
 {
     const int folder = walk->spells != NULL
@@ -275,7 +274,7 @@ static Status read_folder(const char *path, Walk walk, PlaceFolder *out)
         return status;
     }
     if (folder.file_count > 0) {
-        qsort(folder.files, folder.file_count, sizeof *folder.files, by_path);
+        qsort(folder.files, folder.file_count, sizeof *folder.files, place_file_compare);
     }
     *out = folder;
     return status;

@@ -44,6 +44,8 @@ MUST_USE Status place_folder_read_built(const char *path, PlaceFolder *out,
                                         DiagnosticList *diagnostics,
                                         char reason[WORKER_REASON_BYTES]);
 void place_folder_free(PlaceFolder *folder);
+// The order of files, for qsort and bsearch: by path.
+int place_file_compare(const void *a, const void *b);
 
 // Whether a name ends so, with something before it ("Door.lua", ".lua").
 bool place_path_ends(const char *path, const char *ending);

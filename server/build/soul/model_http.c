@@ -69,12 +69,6 @@ static bool is_header_text(const char *text)
     return strlen(text) <= 1024;
 }
 
-static char *url_part(CURLU *url, CURLUPart part)
-{
-    char *text = NULL;
-    return curl_lib.curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
-}
-
 HttpEnd model_http_host(const char *text, char host[MODEL_HOST_BYTES])
 {
     if (!curl_library_open()) {
@@ -83,8 +77,9 @@ HttpEnd model_http_host(const char *text, char host[MODEL_HOST_BYTES])
     CURLU *url = curl_lib.curl_url();
     bool is_good = url != NULL && curl_lib.curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK;
     if (is_good) {
-        char *scheme = url_part(url, CURLUPART_SCHEME), *name = url_part(url, CURLUPART_HOST);
-        char *port = url_part(url, CURLUPART_PORT), *user = url_part(url, CURLUPART_USER);
+        char *scheme = curl_url_part(url, CURLUPART_SCHEME),
+             *name = curl_url_part(url, CURLUPART_HOST);
+        char *port = curl_url_part(url, CURLUPART_PORT), *user = curl_url_part(url, CURLUPART_USER);
         is_good = scheme != NULL && name != NULL && user == NULL &&
                   (strcmp(scheme, "https") == 0 || strcmp(scheme, "http") == 0);
         if (is_good) {

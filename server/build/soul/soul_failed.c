@@ -8,7 +8,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static SoulFailure failures[SOUL_FAILED_KEPT]; // a ring
 static uint64_t failure_count;
 
-static SoulFailure *find(const uint8_t prompt[SHA256_BYTES])
+static SoulFailure *find_failure(const uint8_t prompt[SHA256_BYTES])
 {
     const uint64_t kept = failure_count < SOUL_FAILED_KEPT ? failure_count : SOUL_FAILED_KEPT;
     for (uint64_t i = 0; i < kept; i++) {
@@ -22,7 +22,7 @@ static SoulFailure *find(const uint8_t prompt[SHA256_BYTES])
 void soul_failed_note(const SoulFailure *failure)
 {
     (void)pthread_mutex_lock(&lock);
-    SoulFailure *same = find(failure->prompt);
+    SoulFailure *same = find_failure(failure->prompt);
     if (same != NULL) {
         *same = *failure;
     } else {
@@ -35,7 +35,7 @@ void soul_failed_note(const SoulFailure *failure)
 bool soul_failed_find(const uint8_t prompt[SHA256_BYTES], SoulFailure *out)
 {
     (void)pthread_mutex_lock(&lock);
-    const SoulFailure *found = find(prompt);
+    const SoulFailure *found = find_failure(prompt);
     if (found != NULL) {
         *out = *found;
     }

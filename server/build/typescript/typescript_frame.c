@@ -214,7 +214,7 @@ static int by_path(const void *left, const void *right)
     return strcmp(((const TypeScriptOutput *)left)->path, ((const TypeScriptOutput *)right)->path);
 }
 
-static const TypeScriptOutput *find(const TypeScriptResult *result, const char *path)
+static const TypeScriptOutput *find_output(const TypeScriptResult *result, const char *path)
 {
     TypeScriptOutput key;
     snprintf(key.path, sizeof key.path, "%s", path);
@@ -225,11 +225,11 @@ static const TypeScriptOutput *find(const TypeScriptResult *result, const char *
 static bool is_what_was_asked(const TypeScriptResult *result, const SoulList *souls,
                               const bool *wanted)
 {
-    uint32_t count = find(result, TYPESCRIPT_LIBRARY) != NULL;
+    uint32_t count = find_output(result, TYPESCRIPT_LIBRARY) != NULL;
     for (uint32_t i = 0; i < souls->count; i++) {
         if (is_wanted(souls, wanted, i)) {
             count += 1;
-            if (find(result, souls->items[i].path) == NULL) {
+            if (find_output(result, souls->items[i].path) == NULL) {
                 return false;
             }
         }

@@ -59,7 +59,7 @@ static const char *member_text(const JsonNode *object, const char *name)
                : NULL;
 }
 
-static const JsonNode *parse(const char *text, size_t bytes, Arena *arena, uint32_t nodes_max)
+static const JsonNode *parse_json(const char *text, size_t bytes, Arena *arena, uint32_t nodes_max)
 {
     const JsonNode *root = NULL;
     const JsonConfig config = {
@@ -215,7 +215,7 @@ Status jwt_keys_read(const char *text, size_t bytes, JwtKeys **out)
     if (status == STATUS_OK) {
         Arena arena;
         arena_init(&arena, memory, KEYS_ARENA_BYTES);
-        const JsonNode *root = parse(text, bytes, &arena, KEYS_NODES_MAX);
+        const JsonNode *root = parse_json(text, bytes, &arena, KEYS_NODES_MAX);
         const JsonNode *list = root != NULL ? json_find(root, "keys") : NULL;
         status = list != NULL && list->kind == JSON_ARRAY ? STATUS_OK : STATUS_MALFORMED;
         for (const JsonNode *jwk = status == STATUS_OK ? list->first : NULL; jwk != NULL;
@@ -509,7 +509,7 @@ static const JsonNode *decode_json(Scratch *scratch, Arena *arena, const char *t
     size_t count;
     arena_init(arena, scratch->arena, sizeof scratch->arena);
     return decode(text, bytes, (uint8_t *)scratch->text, sizeof scratch->text, &count)
-               ? parse(scratch->text, count, arena, TOKEN_NODES_MAX)
+               ? parse_json(scratch->text, count, arena, TOKEN_NODES_MAX)
                : NULL;
 }
 
@@ -564,7 +564,7 @@ Status jwt_read_profile(const char *text, size_t bytes, const JwtRules *rules, J
         return STATUS_LIMIT;
     }
     arena_init(&arena, memory, TOKEN_ARENA_BYTES);
-    const JsonNode *root = parse(text, bytes, &arena, TOKEN_NODES_MAX);
+    const JsonNode *root = parse_json(text, bytes, &arena, TOKEN_NODES_MAX);
     const bool is_good =
         root != NULL && copy_text(root, "sub", claims.subject, sizeof claims.subject);
     if (is_good) {

@@ -36,7 +36,7 @@ bool address_range_read(const char *text, HttpPeerRange *out, char written[STORE
     return true;
 }
 
-static bool put(struct AddressBans *bans, const StoreAddressBan *row)
+static bool set_ban(struct AddressBans *bans, const StoreAddressBan *row)
 {
     AddressBan ban = {.row = *row};
     char written[STORE_RANGE_BYTES];
@@ -64,7 +64,7 @@ static void read_one(void *user, const StoreAddressBan *ban)
 {
     Control *control = user;
     if (ban->until_unix_ms > control_now(control)) {
-        (void)put(control->address_bans, ban);
+        (void)set_ban(control->address_bans, ban);
     }
 }
 
@@ -110,7 +110,7 @@ Status control_ban_addresses(Control *control, const StoreAddressBan *ban)
     Status status = store_address_ban_put(control->config.store, ban);
     if (status == STATUS_OK) {
         pthread_mutex_lock(&control->lock);
-        status = put(control->address_bans, ban) ? STATUS_OK : STATUS_LIMIT;
+        status = set_ban(control->address_bans, ban) ? STATUS_OK : STATUS_LIMIT;
         pthread_mutex_unlock(&control->lock);
         chat_note_lists(control);
     }

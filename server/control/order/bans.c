@@ -54,7 +54,7 @@ static bool grow(StoreBan **list, uint32_t *capacity, uint32_t count)
 
 // --- in memory; the lock is held ----------------------------------------------------------------
 
-static bool put(struct Bans *bans, const StoreBan *ban)
+static bool set_ban(struct Bans *bans, const StoreBan *ban)
 {
     uint32_t at = first_of(bans, ban->account_id);
     for (; at < bans->count && bans->all[at].account_id == ban->account_id; at++) {
@@ -97,7 +97,8 @@ static void read_one(void *user, const StoreBan *ban)
 {
     Control *control = user;
     if (ban->until_unix_ms > control_now(control)) {
-        (void)put(control->bans, ban); // without memory it is on disk, and holds after a restart
+        (void)set_ban(control->bans,
+                      ban); // without memory it is on disk, and holds after a restart
     }
 }
 
@@ -148,7 +149,7 @@ Status control_ban(Control *control, const StoreBan *ban)
     Status status = store_ban_put(control->config.store, ban);
     if (status == STATUS_OK) {
         pthread_mutex_lock(&control->lock);
-        status = put(control->bans, ban) ? STATUS_OK : STATUS_LIMIT;
+        status = set_ban(control->bans, ban) ? STATUS_OK : STATUS_LIMIT;
         note_change(control->bans, ban);
         pthread_mutex_unlock(&control->lock);
     }

@@ -29,8 +29,8 @@ struct Classes {
     uint32_t count, capacity;
 };
 
-static Status add(struct Classes *classes, const char *class_id, uint64_t account,
-                  const char *place_id, const char *name)
+static Status add_entry(struct Classes *classes, const char *class_id, uint64_t account,
+                        const char *place_id, const char *name)
 {
     if (classes->count == classes->capacity) {
         const uint32_t more = 2 * classes->capacity + 64;
@@ -51,8 +51,8 @@ static Status add(struct Classes *classes, const char *class_id, uint64_t accoun
 
 // Is this account, this place, or the class itself (0 and "": its names are public) in the class?
 // The lock is held.
-static const Entry *find(const struct Classes *classes, const char *class_id, uint64_t account,
-                         const char *place_id)
+static const Entry *find_member(const struct Classes *classes, const char *class_id,
+                                uint64_t account, const char *place_id)
 {
     for (uint32_t i = 0; i < classes->count; i++) {
         const Entry *entry = &classes->entries[i];
@@ -176,12 +176,12 @@ bool class_choose_names(Control *control, const StoreClass *class, const char *t
 
 static void read_pupil(void *user, const char *class_id, uint64_t account, const char *name)
 {
-    status_ignore(add(user, class_id, account, "", name));
+    status_ignore(add_entry(user, class_id, account, "", name));
 }
 
 static void read_place(void *user, const char *class_id, const char *package_id)
 {
-    status_ignore(add(user, class_id, 0, package_id, ""));
+    status_ignore(add_entry(user, class_id, 0, package_id, ""));
 }
 
 static Status read_public(Control *control)
@@ -197,7 +197,7 @@ static Status read_public(Control *control)
         for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
             memcpy(after, classes[i].class_id, sizeof after);
             status = classes[i].has_public_names
-                         ? add(control->classes, classes[i].class_id, 0, "", "")
+                         ? add_entry(control->classes, classes[i].class_id, 0, "", "")
                          : STATUS_OK;
         }
     } while (status == STATUS_OK && count == READ_AT_ONCE);
@@ -250,7 +250,7 @@ void classes_free(Control *control)
 Status class_add_pupil(Control *control, const char *class_id, uint64_t account, const char *name)
 {
     pthread_mutex_lock(&control->classes->lock);
-    const Status status = add(control->classes, class_id, account, "", name);
+    const Status status = add_entry(control->classes, class_id, account, "", name);
     pthread_mutex_unlock(&control->classes->lock);
     return status;
 }
@@ -276,7 +276,7 @@ void class_forget_pupil(Control *control, const char *class_id, uint64_t account
 Status control_class_place(Control *control, const char *class_id, const char *place_id)
 {
     pthread_mutex_lock(&control->classes->lock);
-    const Status status = add(control->classes, class_id, 0, place_id, "");
+    const Status status = add_entry(control->classes, class_id, 0, place_id, "");
     pthread_mutex_unlock(&control->classes->lock);
     chat_note_place(control, place_id);
     return status;
@@ -301,7 +301,8 @@ uint32_t control_classes_of(Control *control, uint64_t account, char out[][65], 
 bool control_is_pupil_of(Control *control, const char *class_id, uint64_t account)
 {
     pthread_mutex_lock(&control->classes->lock);
-    const bool is_one = account != 0 && find(control->classes, class_id, account, "") != NULL;
+    const bool is_one =
+        account != 0 && find_member(control->classes, class_id, account, "") != NULL;
     pthread_mutex_unlock(&control->classes->lock);
     return is_one;
 }
@@ -318,7 +319,7 @@ void control_class_name(Control *control, const char *class_id, uint64_t account
                         char name[STORE_SHOWN_BYTES])
 {
     pthread_mutex_lock(&control->classes->lock);
-    put_name(account != 0 ? find(control->classes, class_id, account, "") : NULL, name);
+    put_name(account != 0 ? find_member(control->classes, class_id, account, "") : NULL, name);
     pthread_mutex_unlock(&control->classes->lock);
 }
 
@@ -331,7 +332,8 @@ bool control_name_at(Control *control, uint64_t account, const char *place_id,
     for (uint32_t i = 0; account != 0 && place_id[0] != '\0' && i < classes->count && !is_one;
          i++) {
         const Entry *entry = &classes->entries[i];
-        if (entry->account == account && find(classes, entry->class_id, 0, place_id) != NULL) {
+        if (entry->account == account &&
+            find_member(classes, entry->class_id, 0, place_id) != NULL) {
             put_name(entry, name);
             is_one = true;
         }
@@ -405,25 +407,11 @@ bool control_name_is_closed(Control *control, uint64_t account, uint32_t roles)
     for (uint32_t i = 0; account != 0 && i < classes->count && !is_closed; i++) {
         if (classes->entries[i].account == account) {
             is_pupil = true;
-            is_closed = find(classes, classes->entries[i].class_id, 0, "") == NULL;
+            is_closed = find_member(classes, classes->entries[i].class_id, 0, "") == NULL;
         }
     }
     pthread_mutex_unlock(&classes->lock);
     return is_closed || (!is_pupil && (roles & ROLE_PUPIL) != 0);
-}
-
-bool control_is_classmate(Control *control, uint64_t account, uint64_t other, const char *place_id)
-{
-    struct Classes *classes = control->classes;
-    bool is_one = false;
-    pthread_mutex_lock(&classes->lock);
-    for (uint32_t i = 0; account != 0 && i < classes->count && !is_one; i++) {
-        if (classes->entries[i].account == account && (other != 0 || place_id[0] != '\0')) {
-            is_one = find(classes, classes->entries[i].class_id, other, place_id) != NULL;
-        }
-    }
-    pthread_mutex_unlock(&classes->lock);
-    return is_one;
 }
 
 Status control_set_class_names(Control *control, const char *class_id, bool are_public)
@@ -434,9 +422,9 @@ Status control_set_class_names(Control *control, const char *class_id, bool are_
         return status;
     }
     pthread_mutex_lock(&classes->lock);
-    const Entry *entry = find(classes, class_id, 0, "");
+    const Entry *entry = find_member(classes, class_id, 0, "");
     if (are_public && entry == NULL) {
-        status = add(classes, class_id, 0, "", "");
+        status = add_entry(classes, class_id, 0, "", "");
     } else if (!are_public && entry != NULL) {
         classes->entries[entry - classes->entries] = classes->entries[--classes->count];
     }

@@ -59,8 +59,6 @@ void control_class_name(Control *control, const char *class_id, uint64_t account
 // Is the place the account's class's? If so, puts the name that the class has for the account.
 bool control_name_at(Control *control, uint64_t account, const char *place_id,
                      char name[STORE_SHOWN_BYTES]);
-// Is the account in the same class as the other one (0: none), or as the place ("": none)?
-bool control_is_classmate(Control *control, uint64_t account, uint64_t other, const char *place_id);
 // The classes that it is a pupil of, at most max. Returns how many.
 uint32_t control_classes_of(Control *control, uint64_t account, char out[][65], uint32_t max);
 

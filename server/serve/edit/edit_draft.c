@@ -150,8 +150,8 @@ static Status write_beginning(EditDraft *draft, EditBuffer *out)
     return status;
 }
 
-static Status put(EditDraft *draft, EditLinkType type, const void *bytes, size_t count,
-                  int descriptor)
+static Status put_message(EditDraft *draft, EditLinkType type, const void *bytes, size_t count,
+                          int descriptor)
 {
     const Status status = edit_link_put(&draft->channel, type, bytes, count, descriptor);
     if (status != STATUS_OK && descriptor >= 0) {
@@ -160,7 +160,7 @@ static Status put(EditDraft *draft, EditLinkType type, const void *bytes, size_t
     return status;
 }
 
-static Status begin(EditDraft *draft)
+static Status send_beginning(EditDraft *draft)
 {
     Heap heap = heap_make(HEAP_BYTES);
     EditBuffer beginning = edit_buffer(&heap, HEAP_BYTES);
@@ -175,7 +175,7 @@ static Status begin(EditDraft *draft)
         status = file_memory("sandlot-edit", beginning.data, beginning.bytes, NULL, 0, &memory);
     }
     if (status == STATUS_OK) {
-        status = put(draft, EDIT_LINK_BEGIN, message, writer.at, memory);
+        status = put_message(draft, EDIT_LINK_BEGIN, message, writer.at, memory);
     }
     edit_buffer_free(&beginning);
     return status;
@@ -250,7 +250,7 @@ static Status start_process(EditDraft *draft)
     pthread_mutex_lock(&all->lock);
     all->numbers.starts += 1;
     pthread_mutex_unlock(&all->lock);
-    status = begin(draft);
+    status = send_beginning(draft);
     pthread_mutex_lock(&draft->file_lock);
     draft->file_epoch = draft->head.epoch;
     draft->file_life = draft->life;
@@ -306,7 +306,8 @@ static void expel(EditDraft *draft, uint64_t connection, EditExpelReason reason)
     ByteWriter writer = byte_writer(message, sizeof message);
     byte_write_u64(&writer, connection);
     byte_write_u8(&writer, (uint8_t)reason);
-    status_ignore(put(draft, EDIT_LINK_EXPEL, message, writer.at, -1)); // a full queue ends it
+    status_ignore(
+        put_message(draft, EDIT_LINK_EXPEL, message, writer.at, -1)); // a full queue ends it
 }
 
 // A pupil has their name in places of their class alone, as in a game (host_people_name).
@@ -380,7 +381,8 @@ static void admit(EditDraft *draft, const EditReport *ask)
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     edit_admit_write(&answer, &writer);
     ASSERT(writer.status == STATUS_OK);
-    status_ignore(put(draft, EDIT_LINK_ADMIT, bytes, writer.at, -1)); // a full queue ends it
+    status_ignore(
+        put_message(draft, EDIT_LINK_ADMIT, bytes, writer.at, -1)); // a full queue ends it
 }
 
 static void editor_left(EditDraft *draft, uint64_t connection)
@@ -455,7 +457,7 @@ static void check_rights(EditDraft *draft)
 static void answer_stored(EditDraft *draft, Status status)
 {
     const uint8_t byte = (uint8_t)status;
-    status_ignore(put(draft, EDIT_LINK_STORED, &byte, 1, -1)); // a full queue ends it
+    status_ignore(put_message(draft, EDIT_LINK_STORED, &byte, 1, -1)); // a full queue ends it
 }
 
 static void commit_rows(EditDraft *draft, const EditReport *report)
@@ -563,8 +565,8 @@ static void answer_need(EditDraft *draft, const uint8_t hash[SHA256_BYTES], bool
         if (bytes != 0) {
             memcpy(message + sizeof head, data, bytes);
         }
-        status_ignore(put(draft, is_clip ? EDIT_LINK_CLIP : EDIT_LINK_BLOB, message,
-                          sizeof head + bytes, -1)); // a full queue ends it
+        status_ignore(put_message(draft, is_clip ? EDIT_LINK_CLIP : EDIT_LINK_BLOB, message,
+                                  sizeof head + bytes, -1)); // a full queue ends it
     }
     free(message);
     free(data);
@@ -698,7 +700,7 @@ static void put_number(EditDraft *draft, EditLinkType type, uint64_t number)
     uint8_t message[sizeof number];
     ByteWriter writer = byte_writer(message, sizeof message);
     byte_write_u64(&writer, number);
-    status_ignore(put(draft, type, message, writer.at, -1)); // a full queue ends it
+    status_ignore(put_message(draft, type, message, writer.at, -1)); // a full queue ends it
 }
 
 static void pass_mail(EditDraft *draft)
@@ -718,7 +720,7 @@ static void pass_mail(EditDraft *draft)
             break;
         case EDIT_MAIL_WRITTEN:
             if (is_current) {
-                status_ignore(put(draft, EDIT_LINK_WRITTEN, mail->data, mail->bytes, -1));
+                status_ignore(put_message(draft, EDIT_LINK_WRITTEN, mail->data, mail->bytes, -1));
             }
             break;
         case EDIT_MAIL_DISK:
@@ -802,7 +804,7 @@ static void repeat_holds(EditDraft *draft)
 }
 
 // Everything that was told is to be in the files before it ends. The number is nobody's.
-static void finish(EditDraft *draft)
+static void wait_until_written(EditDraft *draft)
 {
     EditDrafts *all = draft->serve->edits;
     const uint64_t until = now_ms() + END_MS;
@@ -885,7 +887,7 @@ static void live(EditDraft *draft)
         is_running = is_running && !is_late && !is_hung;
     }
     if (must_end(draft)) {
-        finish(draft);
+        wait_until_written(draft);
     }
 }
 

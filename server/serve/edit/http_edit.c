@@ -307,7 +307,7 @@ void serve_get_edit_ops(void *user, HttpRequest *request, HttpResponse *response
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, 64u << 10);
+    serve_answer_begin_large(&answer, request, 64u << 10);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "ops");
     json_write_array_begin(&answer.json);
@@ -324,6 +324,6 @@ void serve_get_edit_ops(void *user, HttpRequest *request, HttpResponse *response
         json_write_null(&answer.json);
     }
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
     free(rows);
 }

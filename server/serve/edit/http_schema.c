@@ -132,7 +132,7 @@ void serve_get_schema(void *user, HttpRequest *request, HttpResponse *response)
                                         [EDIT_ENTITY] = "entity"};
     (void)user;
     ServeAnswer answer;
-    place_answer_begin(&answer, request, SCHEMA_BYTES);
+    serve_answer_begin_large(&answer, request, SCHEMA_BYTES);
     json_write_object_begin(&answer.json);
     serve_write_number(&answer.json, "mark", edit_member_mark());
     json_write_name(&answer.json, "kinds");
@@ -143,5 +143,5 @@ void serve_get_schema(void *user, HttpRequest *request, HttpResponse *response)
     }
     json_write_object_end(&answer.json);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }

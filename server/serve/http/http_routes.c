@@ -34,8 +34,10 @@
 #include "server/sys/disk.h"
 #include "server/sys/process.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define ANSWER_BYTES    4096
 #define PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -48,16 +50,51 @@ void serve_answer_begin(ServeAnswer *answer, HttpRequest *request)
     answer->text = arena_alloc(http_arena(request), ANSWER_BYTES);
     answer->writer = byte_writer(answer->text, answer->text != NULL ? ANSWER_BYTES : 0);
     answer->json = json_writer(&answer->writer, 0);
+    answer->is_large = false;
+}
+
+void serve_answer_begin_large(ServeAnswer *answer, HttpRequest *request, size_t bytes)
+{
+    answer->request = request;
+    answer->text = malloc(bytes);
+    http_keep(request, answer->text);
+    answer->writer = byte_writer(answer->text, answer->text != NULL ? bytes : 0);
+    answer->json = json_writer(&answer->writer, 0);
+    answer->is_large = true;
 }
 
 void serve_answer_end(ServeAnswer *answer, HttpResponse *response)
 {
+    if (answer->text == NULL) {
+        http_fail(answer->request, response, 503, "busy", "out of memory; try again");
+        return;
+    }
     if (json_writer_finish(&answer->json) != STATUS_OK) {
         http_fail(answer->request, response, 500, "too_large", "the answer does not fit");
         return;
     }
     response->body = answer->text;
     response->bytes = answer->writer.at;
+    response->body_is_static = answer->is_large; // http_keep: it is the request's
+}
+
+static int64_t read_stream(void *user, uint64_t at, void *out, size_t bytes)
+{
+    ssize_t got;
+    do {
+        got = pread((int)(intptr_t)user, out, bytes, (off_t)at);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static void end_stream(void *user)
+{
+    close((int)(intptr_t)user);
+}
+
+HttpStream serve_stream_file(int file)
+{
+    return (HttpStream){.read = read_stream, .end = end_stream, .user = (void *)(intptr_t)file};
 }
 
 void serve_write_member(JsonWriter *json, const char *name, const char *text)

@@ -11,15 +11,20 @@
 // The table of all routes.
 const HttpRoute *serve_routes(uint32_t *count);
 
-// A JSON answer in the request's memory.
+// A JSON answer in the request's memory, or, if it is large, in memory of its own.
 typedef struct ServeAnswer {
     HttpRequest *request;
     uint8_t *text;
     ByteWriter writer;
     JsonWriter json;
+    bool is_large;
 } ServeAnswer;
 void serve_answer_begin(ServeAnswer *answer, HttpRequest *request);
+void serve_answer_begin_large(ServeAnswer *answer, HttpRequest *request, size_t bytes);
+// Nothing needs to be checked before: if there was no memory, or too little, the response says so.
 void serve_answer_end(ServeAnswer *answer, HttpResponse *response);
+// A body that is read from a file while it is sent. The file is the response's from now on.
+HttpStream serve_stream_file(int file);
 // A member of an object: a text, or null for NULL.
 void serve_write_member(JsonWriter *json, const char *name, const char *text);
 void serve_write_number(JsonWriter *json, const char *name, uint64_t number);

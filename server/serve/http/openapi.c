@@ -165,7 +165,7 @@ bool openapi_may_answer(const HttpRoute *route, uint32_t status)
 
 // --- JSON ---------------------------------------------------------------------------------------
 
-static void begin(JsonWriter *json, const char *name)
+static void begin_object(JsonWriter *json, const char *name)
 {
     json_write_name(json, name);
     json_write_object_begin(json);
@@ -188,7 +188,7 @@ static void schema_of_members(JsonWriter *json, const char *text)
     OpenapiWord word;
     json_write_object_begin(json);
     json_member_string(json, "type", "object");
-    begin(json, "properties");
+    begin_object(json, "properties");
     for (const char *at = text; openapi_word(&at, &word);) {
         json_write_name(json, word.name);
         schema_of_word(json, &word);
@@ -209,8 +209,8 @@ static void schema_of_members(JsonWriter *json, const char *text)
 static void content(JsonWriter *json, const char *text)
 {
     const bool is_media = openapi_is_media(text);
-    begin(json, "content");
-    begin(json, is_media ? text : "application/json");
+    begin_object(json, "content");
+    begin_object(json, is_media ? text : "application/json");
     if (!is_media) {
         json_write_name(json, "schema");
         schema_of_members(json, text);
@@ -257,7 +257,7 @@ static void request_body(JsonWriter *json, const HttpRoute *route)
     if (route->body_max == 0) {
         return;
     }
-    begin(json, "requestBody");
+    begin_object(json, "requestBody");
     content(json, route->takes != NULL ? route->takes : "");
     json_write_name(json, "required");
     json_write_bool(json, openapi_needs_body(route));
@@ -270,9 +270,9 @@ static void responses(JsonWriter *json, const HttpRoute *route)
 {
     const OpenapiAnswer answer = openapi_answer(route);
     char number[16];
-    begin(json, "responses");
+    begin_object(json, "responses");
     snprintf(number, sizeof number, "%u", answer.status);
-    begin(json, number);
+    begin_object(json, number);
     json_member_string(json, "description",
                        answer.status == 101 ? "it is a WebSocket from here on" : "done");
     if (answer.text[0] != '\0') {
@@ -284,7 +284,7 @@ static void responses(JsonWriter *json, const HttpRoute *route)
             snprintf(number, sizeof number, "%u", statuses[i].status);
             char reference[64];
             snprintf(reference, sizeof reference, "#/components/responses/%s", number);
-            begin(json, number);
+            begin_object(json, number);
             json_member_string(json, "$ref", reference);
             json_write_object_end(json);
         }
@@ -319,7 +319,7 @@ static void operation(JsonWriter *json, const HttpRoute *route)
     for (size_t i = 0; i <= strlen(route->method); i++) {
         text[i] = (char)(route->method[i] != '\0' ? route->method[i] | 0x20 : '\0');
     }
-    begin(json, text);
+    begin_object(json, text);
     operation_id(route, text);
     json_member_string(json, "operationId", text);
     json_member_string(json, "summary", route->summary != NULL ? route->summary : "");
@@ -347,14 +347,14 @@ static bool is_first_of_path(const HttpRoute *routes, uint32_t at)
 
 static void paths(JsonWriter *json, const HttpRoute *routes, uint32_t count)
 {
-    begin(json, "paths");
+    begin_object(json, "paths");
     for (uint32_t i = 0; i < count; i++) {
         if (!is_first_of_path(routes, i)) {
             continue;
         }
         char path[OPENAPI_PATH_BYTES];
         path_text(&routes[i], path);
-        begin(json, path);
+        begin_object(json, path);
         for (uint32_t other = i; other < count; other++) {
             if (strcmp(routes[other].path, routes[i].path) == 0) {
                 operation(json, &routes[other]);
@@ -367,15 +367,15 @@ static void paths(JsonWriter *json, const HttpRoute *routes, uint32_t count)
 
 static void components(JsonWriter *json)
 {
-    begin(json, "components");
-    begin(json, "securitySchemes");
-    begin(json, "bearer");
+    begin_object(json, "components");
+    begin_object(json, "securitySchemes");
+    begin_object(json, "bearer");
     json_member_string(json, "type", "http");
     json_member_string(json, "scheme", "bearer");
     json_member_string(json, "description",
                        "session_token of POST /login, or a token of `sandlot login`");
     json_write_object_end(json);
-    begin(json, "cookie");
+    begin_object(json, "cookie");
     json_member_string(json, "type", "apiKey");
     json_member_string(json, "in", "cookie");
     json_member_string(json, "name", "sandlot");
@@ -385,11 +385,11 @@ static void components(JsonWriter *json)
         "our own Origin and the header " ACCESS_HEADER);
     json_write_object_end(json);
     json_write_object_end(json);
-    begin(json, "schemas");
+    begin_object(json, "schemas");
     json_write_name(json, "Error");
     json_write_object_begin(json);
     json_member_string(json, "type", "object");
-    begin(json, "properties");
+    begin_object(json, "properties");
     json_write_name(json, "error");
     schema_of_members(json, "code message");
     json_write_object_end(json);
@@ -399,15 +399,15 @@ static void components(JsonWriter *json)
     json_write_array_end(json);
     json_write_object_end(json);
     json_write_object_end(json);
-    begin(json, "responses");
+    begin_object(json, "responses");
     for (size_t i = 0; i < STATUS_ROWS; i++) {
         char number[16];
         snprintf(number, sizeof number, "%u", statuses[i].status);
-        begin(json, number);
+        begin_object(json, number);
         json_member_string(json, "description", statuses[i].text);
-        begin(json, "content");
-        begin(json, "application/json");
-        begin(json, "schema");
+        begin_object(json, "content");
+        begin_object(json, "application/json");
+        begin_object(json, "schema");
         json_member_string(json, "$ref", "#/components/schemas/Error");
         json_write_object_end(json);
         json_write_object_end(json);
@@ -423,7 +423,7 @@ void openapi_write(const HttpRoute *routes, uint32_t count, ByteWriter *out)
     JsonWriter json = json_writer(out, 0);
     json_write_object_begin(&json);
     json_member_string(&json, "openapi", "3.1.0");
-    begin(&json, "info");
+    begin_object(&json, "info");
     json_member_string(&json, "title", "Sandlot");
     json_member_string(&json, "version", SANDLOT_VERSION);
     json_member_string(

@@ -40,7 +40,8 @@ static void cancel(void *taker)
     serve_upload_end(taker);
 }
 
-static void *begin(void *user, HttpRequest *request, uint64_t declared, HttpResponse *response)
+static void *begin_upload(void *user, HttpRequest *request, uint64_t declared,
+                          HttpResponse *response)
 {
     Serve *serve = user;
     (void)declared;
@@ -77,7 +78,7 @@ static HttpBodyStep take_piece(void *taker, HttpRequest *request, const uint8_t 
     return HTTP_BODY_MORE;
 }
 
-const HttpBody serve_upload_body = {begin, take_piece, cancel};
+const HttpBody serve_upload_body = {begin_upload, take_piece, cancel};
 
 ServeUpload *serve_upload_take(HttpRequest *request, const void **data, size_t *bytes)
 {

@@ -345,8 +345,8 @@ static void refuse_without_accounts(HttpRequest *request, HttpResponse *response
 typedef bool (*Build)(Serve *serve, const Asked *asked, ListingAnswer *answer);
 
 // Ends an answer and keeps it; its tag, or NULL. The generation is that of before it was read.
-static const char *keep(Serve *serve, const char *key, ListingAnswer *answer,
-                        HttpResponse *response, uint64_t generation)
+static const char *keep_answer(Serve *serve, const char *key, ListingAnswer *answer,
+                               HttpResponse *response, uint64_t generation)
 {
     char *tag = (char *)answer->text + answer->writer.capacity; // there is room behind it
     if (!listing_answer_end(answer, response)) {
@@ -360,7 +360,7 @@ static const char *keep(Serve *serve, const char *key, ListingAnswer *answer,
     return tag;
 }
 
-static void make(Serve *serve, HttpRequest *request, HttpResponse *response, Build build)
+static void make_answer(Serve *serve, HttpRequest *request, HttpResponse *response, Build build)
 {
     char key[READY_KEY_BYTES];
     const uint64_t generation = store_listing_generation(serve->store);
@@ -368,7 +368,7 @@ static void make(Serve *serve, HttpRequest *request, HttpResponse *response, Bui
     ListingAnswer answer;
     if (build(serve, &asked, &answer)) {
         const char *tag =
-            keep(serve, key_of(request, key) ? key : NULL, &answer, response, generation);
+            keep_answer(serve, key_of(request, key) ? key : NULL, &answer, response, generation);
         if (tag != NULL) {
             put_headers(response, tag);
         }
@@ -389,7 +389,7 @@ static void renew(void *user, bool is_cancelled)
     const Asked asked = {.parts = renewal->parts + strlen(renewal->parts) + 1}; // behind the path
     ListingAnswer answer = {.text = NULL};
     if (!is_cancelled && renewal->build(serve, &asked, &answer)) {
-        (void)keep(serve, renewal->key, &answer, NULL, generation);
+        (void)keep_answer(serve, renewal->key, &answer, NULL, generation);
     }
     free(answer.text);
     free(renewal);
@@ -570,7 +570,7 @@ static bool build_places(Serve *serve, const Asked *asked, ListingAnswer *answer
 
 static void make_places(void *user, HttpRequest *request, HttpResponse *response)
 {
-    make(user, request, response, build_places);
+    make_answer(user, request, response, build_places);
 }
 
 void serve_get_places(void *user, HttpRequest *request, HttpResponse *response)
@@ -603,7 +603,7 @@ static bool build_tags(Serve *serve, const Asked *asked, ListingAnswer *answer)
 
 static void make_tags(void *user, HttpRequest *request, HttpResponse *response)
 {
-    make(user, request, response, build_tags);
+    make_answer(user, request, response, build_tags);
 }
 
 void serve_get_tags(void *user, HttpRequest *request, HttpResponse *response)
@@ -637,7 +637,7 @@ static bool build_collections(Serve *serve, const Asked *asked, ListingAnswer *a
 
 static void make_collections(void *user, HttpRequest *request, HttpResponse *response)
 {
-    make(user, request, response, build_collections);
+    make_answer(user, request, response, build_collections);
 }
 
 void serve_get_collections(void *user, HttpRequest *request, HttpResponse *response)

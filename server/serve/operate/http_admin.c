@@ -77,39 +77,6 @@ void serve_write_name(const Serve *serve, JsonWriter *json, const char *member, 
     serve_write_member(json, member, name);
 }
 
-// A large answer in memory of its own.
-typedef struct Answer {
-    uint8_t *text;
-    ByteWriter writer;
-    JsonWriter json;
-} Answer;
-
-static bool answer_begin(Answer *answer, HttpRequest *request, HttpResponse *response)
-{
-    answer->text = malloc(ANSWER_MAX);
-    if (answer->text == NULL) {
-        http_fail(request, response, 503, "busy", "out of memory; try again");
-        return false;
-    }
-    http_keep(request, answer->text);
-    answer->writer = byte_writer(answer->text, ANSWER_MAX);
-    answer->json = json_writer(&answer->writer, 0);
-    json_write_object_begin(&answer->json);
-    return true;
-}
-
-static void answer_end(Answer *answer, HttpRequest *request, HttpResponse *response)
-{
-    json_write_object_end(&answer->json);
-    if (json_writer_finish(&answer->json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = answer->text;
-    response->bytes = answer->writer.at;
-    response->body_is_static = true;
-}
-
 // --- the audit ----------------------------------------------------------------------------------
 
 // What it is about: the address's own part, and the body as it came.
@@ -194,15 +161,14 @@ void serve_admin_get_audit(void *user, HttpRequest *request, HttpResponse *respo
     }
     StoreAudit *rows = malloc(limit * sizeof *rows);
     http_keep(request, rows);
-    Answer answer;
+    ServeAnswer answer;
     if (rows == NULL ||
         store_audit_read(serve->store, below, rows, (uint32_t)limit, &count) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "the audit cannot be read; try again");
         return;
     }
-    if (!answer_begin(&answer, request, response)) {
-        return;
-    }
+    serve_answer_begin_large(&answer, request, ANSWER_MAX);
+    json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "audit");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
@@ -224,7 +190,8 @@ void serve_admin_get_audit(void *user, HttpRequest *request, HttpResponse *respo
     } else {
         json_write_null(&answer.json);
     }
-    answer_end(&answer, request, response);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
 }
 
 // --- worlds -------------------------------------------------------------------------------------
@@ -301,10 +268,9 @@ static bool answer_servers(void *user, HttpDeferred *deferred, HttpResponse *res
     HttpRequest *request = http_deferred_request(deferred);
     char server[320];
     serve_server_name(serve, request, server, sizeof server);
-    Answer answer;
-    if (!answer_begin(&answer, request, response)) {
-        return true;
-    }
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, ANSWER_MAX);
+    json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "servers");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
@@ -316,7 +282,8 @@ static bool answer_servers(void *user, HttpDeferred *deferred, HttpResponse *res
     }
     json_write_array_end(&answer.json);
     serve_write_hosts(serve, &answer.json, STORE_PEERS_MAX);
-    answer_end(&answer, request, response);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
     return true;
 }
 
@@ -596,12 +563,14 @@ static bool answer_sessions(void *user, HttpDeferred *deferred, HttpResponse *re
         return true;
     }
     ControlSignIn *rows = malloc(SESSIONS_MAX * sizeof *rows);
-    Answer answer;
+    ServeAnswer answer;
     http_keep(request, rows);
-    if (rows == NULL || !answer_begin(&answer, request, response)) {
+    if (rows == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return true;
     }
+    serve_answer_begin_large(&answer, request, ANSWER_MAX);
+    json_write_object_begin(&answer.json);
     const uint32_t total =
         serve->control != NULL ? control_sign_ins(serve->control, account, rows, SESSIONS_MAX) : 0;
     json_write_name(&answer.json, "sessions");
@@ -612,7 +581,8 @@ static bool answer_sessions(void *user, HttpDeferred *deferred, HttpResponse *re
     json_write_array_end(&answer.json);
     serve_write_number(&answer.json, "total", total);
     serve_write_number(&answer.json, "sockets", http_stats(serve->http).sockets);
-    answer_end(&answer, request, response);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/serve/operate/http_operate.h"
 
+#include "core/base/byte_values.h"
 #include "server/serve/order/http_order.h"
 #include "server/serve/people/http_account.h"
 #include "server/serve/place/place_build.h"
@@ -44,11 +45,6 @@ static void write_job_of(const Serve *serve, const JobBrief *job, ByteWriter *wr
     json_write_object_end(&json);
 }
 
-static void put(ByteWriter *writer, const char *text)
-{
-    byte_write_bytes(writer, text, strlen(text));
-}
-
 // {"about":{…},"job":{…}}: the job is as GET /api/jobs/<id> gives it. False: it is gone meanwhile.
 static bool write_job(Serve *serve, JobQueue *queue, const JobBrief *brief, JobStatus *status,
                       bool is_first, ByteWriter *writer)
@@ -60,11 +56,11 @@ static bool write_job(Serve *serve, JobQueue *queue, const JobBrief *brief, JobS
     }
     const bool is_written = is_there && text.status == STATUS_OK;
     if (is_written) {
-        put(writer, is_first ? "{\"about\":" : ",{\"about\":");
+        byte_write_chars(writer, is_first ? "{\"about\":" : ",{\"about\":");
         write_job_of(serve, brief, writer);
-        put(writer, ",\"job\":");
+        byte_write_chars(writer, ",\"job\":");
         byte_write_bytes(writer, text.data, text.bytes);
-        put(writer, "}");
+        byte_write_chars(writer, "}");
     }
     buffer_free(&text);
     return is_written;
@@ -92,11 +88,11 @@ void serve_admin_get_jobs(void *user, HttpRequest *request, HttpResponse *respon
     const uint32_t count = job_list(queue, jobs);
     ByteWriter writer = byte_writer(text, JOBS_BYTES);
     bool is_first = true;
-    put(&writer, "{\"jobs\":[");
+    byte_write_chars(&writer, "{\"jobs\":[");
     for (uint32_t i = 0; i < count && i < limit; i++) {
         is_first = !write_job(serve, queue, &jobs[i], status, is_first, &writer) && is_first;
     }
-    put(&writer, "]}");
+    byte_write_chars(&writer, "]}");
     if (writer.status != STATUS_OK) {
         http_fail(request, response, 500, "too_large", "the answer does not fit; ask for fewer");
         return;
@@ -138,33 +134,25 @@ void serve_admin_get_storage(void *user, HttpRequest *request, HttpResponse *res
         return;
     }
     StoreUse *uses = malloc(limit * sizeof *uses);
-    uint8_t *text = malloc(STORAGE_BYTES);
     http_keep(request, uses);
-    http_keep(request, text);
-    if (uses == NULL || text == NULL ||
-        store_uses(serve->store, uses, (uint32_t)limit, &count) != STATUS_OK) {
+    if (uses == NULL || store_uses(serve->store, uses, (uint32_t)limit, &count) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it cannot be read; try again");
         return;
     }
     status_ignore(disk_space(serve->data, &disk)); // unknown: 0 bytes
-    ByteWriter writer = byte_writer(text, STORAGE_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "accounts");
-    json_write_array_begin(&json);
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, STORAGE_BYTES);
+    JsonWriter *json = &answer.json;
+    json_write_object_begin(json);
+    json_write_name(json, "accounts");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < count; i++) {
-        write_use(serve, &json, &uses[i]);
+        write_use(serve, json, &uses[i]);
     }
-    json_write_array_end(&json);
-    serve_write_number(&json, "account_bytes_max", serve_account_bytes_max(serve));
-    serve_write_number(&json, "disk_free_bytes", disk.free_bytes);
-    serve_write_number(&json, "disk_total_bytes", disk.total_bytes);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = text;
-    response->bytes = writer.at;
-    response->body_is_static = true;
+    json_write_array_end(json);
+    serve_write_number(json, "account_bytes_max", serve_account_bytes_max(serve));
+    serve_write_number(json, "disk_free_bytes", disk.free_bytes);
+    serve_write_number(json, "disk_total_bytes", disk.total_bytes);
+    json_write_object_end(json);
+    serve_answer_end(&answer, response);
 }

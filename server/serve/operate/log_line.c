@@ -18,7 +18,7 @@ typedef struct Line {
     size_t at;
 } Line;
 
-static void put(Line *line, const char *text, size_t bytes)
+static void append_text(Line *line, const char *text, size_t bytes)
 {
     ASSERT(line->at + bytes < LOG_LINE_BYTES); // LOG_LINE_BYTES counts every value at its largest
     memcpy(line->out + line->at, text, bytes);
@@ -27,7 +27,7 @@ static void put(Line *line, const char *text, size_t bytes)
 
 static void put_text(Line *line, const char *text)
 {
-    put(line, text, strlen(text));
+    append_text(line, text, strlen(text));
 }
 
 // As JSON has it; past the basic plane two surrogates.
@@ -63,7 +63,7 @@ static void put_quoted(Line *line, const char *text, size_t bytes_max)
         if (code == '"' || code == '\\' || utf8_is_hidden(code)) {
             put_escape(line, code);
         } else {
-            put(line, text + at, length);
+            append_text(line, text + at, length);
         }
         at += length;
     }
@@ -80,7 +80,7 @@ static void put_field(Line *line, LogFormat format, const LogField *field, size_
     const size_t bytes = strlen(field->value);
     const bool is_plain = bytes > 0 && bytes <= bytes_max && strspn(field->value, PLAIN) == bytes;
     if (is_plain && (!is_json || field->is_number)) {
-        put(line, field->value, bytes);
+        append_text(line, field->value, bytes);
     } else {
         put_quoted(line, field->value, bytes_max);
     }

@@ -25,7 +25,7 @@ static void print(ByteWriter *writer, const char *format, ...)
     }
 }
 
-static void begin(ByteWriter *writer, const char *name, const char *type, const char *help)
+static void begin_metric(ByteWriter *writer, const char *name, const char *type, const char *help)
 {
     print(writer, "# HELP sandlot_%s %s.\n# TYPE sandlot_%s %s\n", name, help, name, type);
 }
@@ -33,14 +33,14 @@ static void begin(ByteWriter *writer, const char *name, const char *type, const 
 static void number(ByteWriter *writer, const char *name, const char *type, const char *help,
                    uint64_t value)
 {
-    begin(writer, name, type, help);
+    begin_metric(writer, name, type, help);
     print(writer, "sandlot_%s %" PRIu64 "\n", name, value);
 }
 
 static void seconds(ByteWriter *writer, const char *name, const char *type, const char *help,
                     uint64_t microseconds)
 {
-    begin(writer, name, type, help);
+    begin_metric(writer, name, type, help);
     print(writer, "sandlot_%s %" PRIu64 ".%06" PRIu64 "\n", name, microseconds / 1000000,
           microseconds % 1000000);
 }
@@ -97,7 +97,7 @@ static void world_family(const Metrics *metrics, ByteWriter *writer, const char 
         return; // of the histogram
     }
     snprintf(full, sizeof full, "world_%s", name);
-    begin(writer, full, type, help);
+    begin_metric(writer, full, type, help);
     const bool is_time = strstr(name, "seconds") != NULL;
     for (uint32_t i = 0; i < metrics->world_count; i++) {
         const uint64_t number = value(&metrics->worlds[i], offset);
@@ -132,7 +132,7 @@ static void histogram_of(const MetricsWorld *world, const char *name, const uint
 static void histograms(const Metrics *metrics, ByteWriter *writer)
 {
 #define TIME_PRINT(field, name, help)                                                              \
-    begin(writer, "world_" name, "histogram", help);                                               \
+    begin_metric(writer, "world_" name, "histogram", help);                                        \
     for (uint32_t i = 0; i < metrics->world_count; i++) {                                          \
         const HostStats *stats = metrics->worlds[i].stats;                                         \
         histogram_of(&metrics->worlds[i], "world_" name, stats->field, stats->field##_us, writer); \
@@ -166,7 +166,7 @@ static void world_numbers(const Metrics *metrics, ByteWriter *writer)
 
 static void joins_refused(const HostCounts *counts, ByteWriter *writer)
 {
-    begin(writer, "joins_refused_total", COUNTER, "Joins that got no ticket, by why");
+    begin_metric(writer, "joins_refused_total", COUNTER, "Joins that got no ticket, by why");
     for (uint32_t i = REFUSED_NOT + 1; i < REFUSED_COUNT; i++) {
         print(writer, "sandlot_joins_refused_total{why=\"%s\"} %" PRIu64 "\n",
               refusal_name((HostRefusal)i), counts->joins_refused[i]);
@@ -299,7 +299,7 @@ static void edit_numbers(const Metrics *metrics, ByteWriter *writer)
 // The labels are bounded: routes are a table, and of statuses only the first digit is told.
 static void route_numbers(const Metrics *metrics, ByteWriter *writer)
 {
-    begin(writer, "http_responses_total", COUNTER, "Answers, by route and class of status");
+    begin_metric(writer, "http_responses_total", COUNTER, "Answers, by route and class of status");
     for (uint32_t i = 0; i <= metrics->route_count; i++) {
         const HttpRoute *route = i < metrics->route_count ? &metrics->routes[i] : NULL;
         for (uint32_t class = 0; class < HTTP_STATUS_CLASSES; class ++) {

@@ -176,31 +176,23 @@ void serve_admin_get_approvals(void *user, HttpRequest *request, HttpResponse *r
         return;
     }
     StorePackage *rows = malloc(limit * sizeof *rows);
-    uint8_t *text = malloc(LIST_BYTES);
     http_keep(request, rows);
-    http_keep(request, text);
-    if (rows == NULL || text == NULL ||
-        store_approvals(serve->store, after != NULL ? after : "", rows, (uint32_t)limit, &count) !=
-            STATUS_OK) {
+    if (rows == NULL || store_approvals(serve->store, after != NULL ? after : "", rows,
+                                        (uint32_t)limit, &count) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "places cannot be read; try again");
         return;
     }
-    ByteWriter writer = byte_writer(text, LIST_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "approvals");
-    json_write_array_begin(&json);
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
+    JsonWriter *json = &answer.json;
+    json_write_object_begin(json);
+    json_write_name(json, "approvals");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < count; i++) {
-        write_waiting(serve, &json, &rows[i]);
+        write_waiting(serve, json, &rows[i]);
     }
-    json_write_array_end(&json);
-    serve_write_member(&json, "next", count == limit ? rows[count - 1].package_id : NULL);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = text;
-    response->bytes = writer.at;
-    response->body_is_static = true;
+    json_write_array_end(json);
+    serve_write_member(json, "next", count == limit ? rows[count - 1].package_id : NULL);
+    json_write_object_end(json);
+    serve_answer_end(&answer, response);
 }

@@ -79,32 +79,25 @@ void serve_admin_get_addresses(void *user, HttpRequest *request, HttpResponse *r
         return;
     }
     StoreAddressBan *bans = malloc(ADDRESS_BANS_MAX * sizeof *bans);
-    uint8_t *text = malloc(LIST_BYTES);
     http_keep(request, bans);
-    http_keep(request, text);
-    if (bans == NULL || text == NULL) {
+    if (bans == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
     const uint32_t count = control_address_bans(serve->control, bans, ADDRESS_BANS_MAX);
-    ByteWriter writer = byte_writer(text, LIST_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "bans");
-    json_write_array_begin(&json);
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
+    JsonWriter *json = &answer.json;
+    json_write_object_begin(json);
+    json_write_name(json, "bans");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < count && i < ADDRESS_BANS_MAX; i++) {
-        write_ban(&json, &bans[i]);
+        write_ban(json, &bans[i]);
     }
-    json_write_array_end(&json);
-    serve_write_number(&json, "total", count);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = text;
-    response->bytes = writer.at;
-    response->body_is_static = true;
+    json_write_array_end(json);
+    serve_write_number(json, "total", count);
+    json_write_object_end(json);
+    serve_answer_end(&answer, response);
 }
 
 static bool read_ban(Serve *serve, HttpRequest *request, HttpResponse *response,

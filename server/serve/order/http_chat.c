@@ -254,35 +254,28 @@ void serve_get_blocks(void *user, HttpRequest *request, HttpResponse *response)
     }
     StoreBlock *blocks = malloc(BLOCKS_PER_ACCOUNT_MAX * sizeof *blocks);
     const size_t room = 256u * (BLOCKS_PER_ACCOUNT_MAX + 1);
-    uint8_t *text = malloc(room);
     http_keep(request, blocks);
-    http_keep(request, text);
-    if (blocks == NULL || text == NULL) {
+    if (blocks == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
     const uint32_t count =
         control_blocks(serve->control, serve_who(request)->account, blocks, BLOCKS_PER_ACCOUNT_MAX);
-    ByteWriter writer = byte_writer(text, room);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    json_write_name(&json, "blocks");
-    json_write_array_begin(&json);
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, room);
+    JsonWriter *json = &answer.json;
+    json_write_object_begin(json);
+    json_write_name(json, "blocks");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < count && i < BLOCKS_PER_ACCOUNT_MAX; i++) {
-        json_write_object_begin(&json);
-        write_account(serve, &json, serve_who(request), blocks[i].blocked_id);
-        serve_write_time(&json, "since", blocks[i].created_unix_ms);
-        json_write_object_end(&json);
+        json_write_object_begin(json);
+        write_account(serve, json, serve_who(request), blocks[i].blocked_id);
+        serve_write_time(json, "since", blocks[i].created_unix_ms);
+        json_write_object_end(json);
     }
-    json_write_array_end(&json);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = text;
-    response->bytes = writer.at;
-    response->body_is_static = true;
+    json_write_array_end(json);
+    json_write_object_end(json);
+    serve_answer_end(&answer, response);
 }
 
 // The account that the path names, which is not one's own; 0: the response says why not.

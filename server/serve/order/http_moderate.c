@@ -141,36 +141,29 @@ void serve_admin_get_bans(void *user, HttpRequest *request, HttpResponse *respon
         return;
     }
     StoreBan *bans = malloc(BANS_SHOWN * sizeof *bans);
-    uint8_t *text = malloc(BANS_BYTES);
     http_keep(request, bans);
-    http_keep(request, text);
-    if (bans == NULL || text == NULL) {
+    if (bans == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
     const uint32_t found = control_bans(serve->control, bans, BANS_SHOWN);
-    ByteWriter writer = byte_writer(text, BANS_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, BANS_BYTES);
+    JsonWriter *json = &answer.json;
     uint32_t total = 0;
-    json_write_object_begin(&json);
-    json_write_name(&json, "bans");
-    json_write_array_begin(&json);
+    json_write_object_begin(json);
+    json_write_name(json, "bans");
+    json_write_array_begin(json);
     for (uint32_t i = 0; i < found && i < BANS_SHOWN; i++) {
         if (bans[i].kind == kind_of(request)) {
-            write_ban(serve, &json, &bans[i]);
+            write_ban(serve, json, &bans[i]);
             total += 1;
         }
     }
-    json_write_array_end(&json);
-    serve_write_number(&json, "total", total);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = text;
-    response->bytes = writer.at;
-    response->body_is_static = true;
+    json_write_array_end(json);
+    serve_write_number(json, "total", total);
+    json_write_object_end(json);
+    serve_answer_end(&answer, response);
 }
 
 void serve_admin_post_ban(void *user, HttpRequest *request, HttpResponse *response)

@@ -471,38 +471,6 @@ static void write_line(const Serve *serve, JsonWriter *json, const StoreReportLi
     json_write_object_end(json);
 }
 
-typedef struct LargeAnswer {
-    uint8_t *text;
-    ByteWriter writer;
-    JsonWriter json;
-} LargeAnswer;
-
-static bool large_begin(LargeAnswer *answer, HttpRequest *request, HttpResponse *response)
-{
-    answer->text = malloc(ANSWER_BYTES);
-    http_keep(request, answer->text);
-    if (answer->text == NULL) {
-        http_fail(request, response, 503, "busy", "out of memory; try again");
-        return false;
-    }
-    answer->writer = byte_writer(answer->text, ANSWER_BYTES);
-    answer->json = json_writer(&answer->writer, 0);
-    json_write_object_begin(&answer->json);
-    return true;
-}
-
-static void large_end(LargeAnswer *answer, HttpRequest *request, HttpResponse *response)
-{
-    json_write_object_end(&answer->json);
-    if (json_writer_finish(&answer->json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = answer->text;
-    response->bytes = answer->writer.at;
-    response->body_is_static = true;
-}
-
 void serve_admin_get_reports(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
@@ -522,16 +490,15 @@ void serve_admin_get_reports(void *user, HttpRequest *request, HttpResponse *res
         return;
     }
     StoreReport *rows = malloc(limit * sizeof *rows);
-    LargeAnswer answer;
+    ServeAnswer answer;
     http_keep(request, rows);
     if (rows == NULL ||
         store_reports(serve->store, state, below, rows, (uint32_t)limit, &count) != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "reports cannot be read; try again");
         return;
     }
-    if (!large_begin(&answer, request, response)) {
-        return;
-    }
+    serve_answer_begin_large(&answer, request, ANSWER_BYTES);
+    json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "reports");
     json_write_array_begin(&answer.json);
     for (uint32_t i = 0; i < count; i++) {
@@ -545,7 +512,8 @@ void serve_admin_get_reports(void *user, HttpRequest *request, HttpResponse *res
     } else {
         serve_write_member(&answer.json, "next", NULL);
     }
-    large_end(&answer, request, response);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
 }
 
 // The report that the path names; false: the response says why not.
@@ -575,7 +543,7 @@ void serve_admin_get_report(void *user, HttpRequest *request, HttpResponse *resp
 {
     Serve *serve = user;
     StoreReport report;
-    LargeAnswer answer;
+    ServeAnswer answer;
     uint32_t count = 0;
     if (!find_report(serve, request, response, &report)) {
         return;
@@ -588,10 +556,11 @@ void serve_admin_get_report(void *user, HttpRequest *request, HttpResponse *resp
         return;
     }
     // Who reads what people said is on record too.
-    if (!serve_record(serve, "report.read", request, response) ||
-        !large_begin(&answer, request, response)) {
+    if (!serve_record(serve, "report.read", request, response)) {
         return;
     }
+    serve_answer_begin_large(&answer, request, ANSWER_BYTES);
+    json_write_object_begin(&answer.json);
     write_members(serve, &answer.json, &report);
     json_write_name(&answer.json, "evidence");
     json_write_array_begin(&answer.json);
@@ -599,7 +568,8 @@ void serve_admin_get_report(void *user, HttpRequest *request, HttpResponse *resp
         write_line(serve, &answer.json, &lines[i]);
     }
     json_write_array_end(&answer.json);
-    large_end(&answer, request, response);
+    json_write_object_end(&answer.json);
+    serve_answer_end(&answer, response);
 }
 
 void serve_admin_post_report(void *user, HttpRequest *request, HttpResponse *response)

@@ -159,11 +159,11 @@ void class_answer(Serve *serve, HttpRequest *request, HttpResponse *response,
                   const StoreClass *class)
 {
     ServeAnswer answer;
-    place_answer_begin(&answer, request, CLASS_BYTES);
+    serve_answer_begin_large(&answer, request, CLASS_BYTES);
     json_write_object_begin(&answer.json);
     write_members(serve, &answer.json, class, CLASS_TEACHER);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 // As the class calls them. With a code, if there is a new one ("": none).
@@ -272,7 +272,7 @@ void serve_get_classes(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, PAGE_BYTES);
+    serve_answer_begin_large(&answer, request, PAGE_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "classes");
     json_write_array_begin(&answer.json);
@@ -289,7 +289,7 @@ void serve_get_classes(void *user, HttpRequest *request, HttpResponse *response)
     json_write_bool(&answer.json, may_make);
     serve_write_member(&answer.json, "next", count == limit ? classes[count - 1].class_id : NULL);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 // Free with the request. NULL: the response says why.
@@ -320,7 +320,7 @@ void serve_get_class(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, PAGE_BYTES);
+    serve_answer_begin_large(&answer, request, PAGE_BYTES);
     json_write_object_begin(&answer.json);
     write_members(serve, &answer.json, &class, part);
     json_write_name(&answer.json, "pupils");
@@ -335,7 +335,7 @@ void serve_get_class(void *user, HttpRequest *request, HttpResponse *response)
     }
     json_write_array_end(&answer.json);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 // ?accounts=delete or keep. False: it is something else.
@@ -454,7 +454,7 @@ static void make_pupils(Serve *serve, HttpRequest *request, HttpResponse *respon
 {
     ServeAnswer answer;
     uint32_t count = 0;
-    place_answer_begin(&answer, request, PAGE_BYTES);
+    serve_answer_begin_large(&answer, request, PAGE_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "pupils");
     json_write_array_begin(&answer.json);
@@ -474,7 +474,7 @@ static void make_pupils(Serve *serve, HttpRequest *request, HttpResponse *respon
         refuse_store(request, response);
         return;
     }
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
     response->cache = "no-store";
 }
 

@@ -478,7 +478,7 @@ void serve_get_handouts(void *user, HttpRequest *request, HttpResponse *response
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, LIST_BYTES);
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "handouts");
     json_write_array_begin(&answer.json);
@@ -487,7 +487,7 @@ void serve_get_handouts(void *user, HttpRequest *request, HttpResponse *response
     }
     json_write_array_end(&answer.json);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 static void answer_found(HttpRequest *request, HttpResponse *response, Status status,
@@ -611,7 +611,7 @@ void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *resp
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, LIST_BYTES);
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "places");
     json_write_array_begin(&answer.json);
@@ -624,5 +624,5 @@ void serve_get_class_places(void *user, HttpRequest *request, HttpResponse *resp
     serve_write_member(&answer.json, "next",
                        count == limit ? packages[count - 1].package_id : NULL);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }

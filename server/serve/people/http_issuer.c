@@ -157,7 +157,7 @@ static bool read_link(Serve *serve, HttpRequest *request, HttpResponse *response
     return false;
 }
 
-static void begin(void *user, HttpRequest *request, HttpResponse *response)
+static void begin_sign_in(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     Issuer *issuer = control_oidc(serve->control);
@@ -197,7 +197,7 @@ void serve_issuer_get_login(void *user, HttpRequest *request, HttpResponse *resp
 {
     (void)user;
     if (issuer_of(request, response) != NULL) {
-        begin_work(request, response, begin, NULL, run_work);
+        begin_work(request, response, begin_sign_in, NULL, run_work);
     }
 }
 
@@ -270,7 +270,7 @@ static void finish_sign_in(Serve *serve, HttpRequest *request, HttpResponse *res
     serve_account_welcome(request, response, &given, next != NULL ? next : "");
 }
 
-static void finish(void *user, HttpRequest *request, HttpResponse *response)
+static void finish_flow(void *user, HttpRequest *request, HttpResponse *response)
 {
     Serve *serve = user;
     Issuer *issuer = control_oidc(serve->control);
@@ -306,7 +306,7 @@ void serve_issuer_get_callback(void *user, HttpRequest *request, HttpResponse *r
 {
     (void)user;
     if (issuer_of(request, response) != NULL) {
-        begin_work(request, response, finish, NULL, run_work);
+        begin_work(request, response, finish_flow, NULL, run_work);
     }
 }
 

@@ -37,7 +37,7 @@ static void tell_job(Serve *serve, const PlaceReload *reload)
 }
 
 // Its job, the log, and who watches.
-static void tell(Serve *serve, const PlaceReload *reload)
+static void report_reload(Serve *serve, const PlaceReload *reload)
 {
     const JobReload *result = &reload->result;
     tell_job(serve, reload);
@@ -51,7 +51,8 @@ static void tell(Serve *serve, const PlaceReload *reload)
     dev_reloaded(serve, reload);
 }
 
-static PlaceReload *make(Serve *serve, const char *place_id, const char *job_id, uint64_t since_ns)
+static PlaceReload *make_reload(Serve *serve, const char *place_id, const char *job_id,
+                                uint64_t since_ns)
 {
     struct Places *places = serve->places;
     const uint64_t tag = ++places->reload_tag;
@@ -153,7 +154,7 @@ void serve_reloaded(void *user, uint64_t tag, const HostWorld *world, HostReload
     if (result == HOST_RELOAD_RESTORED) {
         tell_job(serve, reload); // the others know since it failed
     } else if (reload->waiting == 0 && reload->is_begun) {
-        tell(serve, reload);
+        report_reload(serve, reload);
     }
 }
 
@@ -201,7 +202,7 @@ void place_reload_restarted(Serve *serve, uint64_t tag, const char *world_id)
     reload->result.is_settled = is_settled(reload);
     pthread_mutex_unlock(&serve->places->mutex);
     if (reload->waiting == 0 && reload->is_begun) {
-        tell(serve, reload);
+        report_reload(serve, reload);
     }
 }
 
@@ -245,7 +246,7 @@ static void bring_elsewhere(Serve *serve, const HostWorld *world, PlaceReload *r
 
 uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, uint64_t since_ns)
 {
-    PlaceReload *reload = make(serve, place->place_id, job_id, since_ns);
+    PlaceReload *reload = make_reload(serve, place->place_id, job_id, since_ns);
     reload->build_ms = (uint32_t)place->built.took_ms;
     for (uint32_t i = 0; i < host_world_count(serve->host); i++) {
         HostWorld *world = host_world_at(serve->host, i);
@@ -262,7 +263,7 @@ uint64_t place_reload_begin(Serve *serve, HostPlace *place, const char *job_id, 
     reload->result.is_settled = is_settled(reload);
     pthread_mutex_unlock(&serve->places->mutex);
     if (reload->waiting == 0) { // else the last world that answers does
-        tell(serve, reload);
+        report_reload(serve, reload);
     }
     return reload->tag;
 }
@@ -329,8 +330,8 @@ static uint64_t since_of(const JobStatus *status)
 }
 
 // The place under this id, if what was built is to replace it.
-static JobReload give(Serve *serve, const char *place_id, uint32_t number, const char *folder,
-                      const JobStatus *status, BuildResult *result)
+static JobReload give_to_host(Serve *serve, const char *place_id, uint32_t number,
+                              const char *folder, const JobStatus *status, BuildResult *result)
 {
     struct Places *places = serve->places;
     char reason[WORKER_REASON_BYTES] = "";
@@ -387,7 +388,7 @@ JobReload place_reload_built(void *user, const char *folder, const JobStatus *st
     if (serve->config.dev && is_wanted) {
         dev_built(serve, status, result);
     }
-    return is_wanted && is_done ? give(serve, place_id, number, folder, status, result)
+    return is_wanted && is_done ? give_to_host(serve, place_id, number, folder, status, result)
                                 : (JobReload){0};
 }
 

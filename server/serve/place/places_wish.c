@@ -64,7 +64,7 @@ void places_wake(const Serve *serve)
     status_ignore(mailbox_post(serve->mailbox, nothing, NULL));
 }
 
-static void finish(PlaceWish *wish, PlaceRefusal refusal)
+static void finish_wish(PlaceWish *wish, PlaceRefusal refusal)
 {
     wish->refusal = refusal;
     wish->next = NULL;
@@ -188,7 +188,7 @@ static void submit(PlaceWish *wish)
     wish->change_count = atomic_load(&serve->places->change_count);
     if (wish->tries++ >= WISH_TRIES_MAX ||
         work_pool_submit(serve->pool, look_up, wish) != STATUS_OK) {
-        finish(wish, PLACE_BUSY);
+        finish_wish(wish, PLACE_BUSY);
     }
 }
 
@@ -197,7 +197,8 @@ void places_wish(Serve *serve, PlaceWish *wish)
     wish->serve = serve;
     wish->tries = 0;
     if (serve->control == NULL) { // its places are its folders
-        finish(wish, host_place(serve->host, wish->place_id) != NULL ? PLACE_FINE : PLACE_NONE);
+        finish_wish(wish,
+                    host_place(serve->host, wish->place_id) != NULL ? PLACE_FINE : PLACE_NONE);
         return;
     }
     submit(wish);
@@ -452,7 +453,7 @@ static void wait_for(PlaceWish *wish)
         opening = begin_opening(serve, wish->place_id, wish->number, wish->package_hash, &why);
     }
     if (opening == NULL) {
-        finish(wish, why);
+        finish_wish(wish, why);
         return;
     }
     wish->next = opening->waiters;
@@ -468,7 +469,7 @@ static void arrive(PlaceWish *wish)
         return;
     }
     if (wish->refusal != PLACE_FINE || wish->is_only_asking) {
-        finish(wish, wish->refusal);
+        finish_wish(wish, wish->refusal);
         return;
     }
     ServePlace *place = places_current(serve, wish->place_id);
@@ -477,7 +478,7 @@ static void arrive(PlaceWish *wish)
         return;
     }
     atomic_store(&place->used_ns, clock_ns());
-    finish(wish, PLACE_FINE);
+    finish_wish(wish, PLACE_FINE);
 }
 
 static void begin_look(Serve *serve, const char *package_id);
@@ -547,7 +548,7 @@ static void take_opened(Serve *serve, PlaceOpening *opening)
         if (opening->is_stale) {
             submit(wish);
         } else if (refusal != PLACE_FINE) {
-            finish(wish, refusal);
+            finish_wish(wish, refusal);
         } else {
             arrive(wish);
         }
@@ -932,14 +933,14 @@ void places_wishes_end(Serve *serve)
         next = opening->next_open;
         for (PlaceWish *wish = opening->waiters, *after; wish != NULL; wish = after) {
             after = wish->next;
-            finish(wish, PLACE_STOPPING);
+            finish_wish(wish, PLACE_STOPPING);
         }
         serve_place_release(opening->place);
         free(opening);
     }
     for (PlaceWish *wish = places->arrived, *next; wish != NULL; wish = next) {
         next = wish->next;
-        finish(wish, PLACE_STOPPING);
+        finish_wish(wish, PLACE_STOPPING);
     }
     for (PackageLook *look = places->looked, *next; look != NULL; look = next) {
         next = look->next;

@@ -259,8 +259,8 @@ static Status fill(void *user, const char *folder, char reason[WORKER_REASON_BYT
                : fill_from_revision(filling, folder, reason);
 }
 
-static bool make(Filling *filling, HttpRequest *request, HttpResponse *response,
-                 const StorePackage *package)
+static bool make_draft(Filling *filling, HttpRequest *request, HttpResponse *response,
+                       const StorePackage *package)
 {
     Serve *serve = filling->serve;
     char reason[WORKER_REASON_BYTES] = "";
@@ -334,7 +334,7 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
                   "this account has as many places as it may have");
     } else if (status != STATUS_OK) {
         refuse_draft(request, response, STATUS_BLOCKED, "");
-    } else if (!make(&filling, request, response, &package)) {
+    } else if (!make_draft(&filling, request, response, &package)) {
         status_ignore(store_package_delete(serve->store, package.package_id)); // it has nothing
     }
 }
@@ -380,7 +380,7 @@ void serve_post_draft(void *user, HttpRequest *request, HttpResponse *response)
         http_fail(request, response, 404, "not_found", "there is no such revision");
         return;
     }
-    (void)make(&filling, request, response, &ask.package);
+    (void)make_draft(&filling, request, response, &ask.package);
 }
 
 // --- reading ------------------------------------------------------------------------------------

@@ -111,21 +111,6 @@ bool place_enter_revision(Serve *serve, HttpRequest *request, HttpResponse *resp
     return status == STATUS_OK;
 }
 
-void place_answer_begin(ServeAnswer *answer, HttpRequest *request, size_t bytes)
-{
-    answer->request = request;
-    answer->text = malloc(bytes);
-    http_keep(request, answer->text);
-    answer->writer = byte_writer(answer->text, answer->text != NULL ? bytes : 0);
-    answer->json = json_writer(&answer->writer, 0);
-}
-
-void place_answer_end(ServeAnswer *answer, HttpResponse *response)
-{
-    response->body_is_static = true; // it is the request's
-    serve_answer_end(answer, response);
-}
-
 void place_write_revision_id(JsonWriter *json, const char *name, uint32_t revision)
 {
     char id[REVISION_ID_BYTES];
@@ -356,9 +341,9 @@ static void answer_page(Serve *serve, HttpRequest *request, HttpResponse *respon
 {
     ServeAnswer answer;
     char *tag = arena_alloc(http_arena(request), 64);
-    place_answer_begin(&answer, request, PAGE_BYTES);
+    serve_answer_begin_large(&answer, request, PAGE_BYTES);
     const uint64_t counts = place_write(serve, ask, serve_who(request), &answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
     if (tag != NULL) {
         snprintf(tag, 64, "\"%" PRIu64 ".%x.%" PRIx64 "\"", ask->package.version, ask->rights,
                  counts);
@@ -524,7 +509,7 @@ static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *respon
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, LIST_BYTES);
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "places");
     json_write_array_begin(&answer.json);
@@ -546,7 +531,7 @@ static void answer_mine(Serve *serve, HttpRequest *request, HttpResponse *respon
     json_write_array_end(&answer.json);
     serve_write_member(&answer.json, "next", count > limit ? packages[limit - 1].package_id : NULL);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 void serve_get_my_places(void *user, HttpRequest *request, HttpResponse *response)
@@ -591,7 +576,7 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, LIST_BYTES);
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     serve_write_number(&answer.json, "bytes_used", used);
     serve_write_number(&answer.json, "bytes_max", serve_account_bytes_max(serve));
@@ -605,7 +590,7 @@ void serve_get_quota(void *user, HttpRequest *request, HttpResponse *response)
     }
     json_write_array_end(&answer.json);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 // --- channels -----------------------------------------------------------------------------------

@@ -23,8 +23,6 @@ bool place_enter(Serve *serve, HttpRequest *request, HttpResponse *response, uin
 bool place_enter_revision(Serve *serve, HttpRequest *request, HttpResponse *response,
                           uint32_t needs, PlaceAsk *out, StoreRevision *revision);
 // An answer of any length.
-void place_answer_begin(ServeAnswer *answer, HttpRequest *request, size_t bytes);
-void place_answer_end(ServeAnswer *answer, HttpResponse *response);
 void place_write_revision_id(JsonWriter *json, const char *name, uint32_t revision); // 0: null
 void place_refuse_store(HttpRequest *request, HttpResponse *response, Status status);
 // Also of a revision that is one too many.

@@ -115,7 +115,7 @@ void serve_get_revisions(void *user, HttpRequest *request, HttpResponse *respons
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, (limit + 1) * REVISION_BYTES);
+    serve_answer_begin_large(&answer, request, (limit + 1) * REVISION_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "revisions");
     json_write_array_begin(&answer.json);
@@ -126,7 +126,7 @@ void serve_get_revisions(void *user, HttpRequest *request, HttpResponse *respons
     json_write_array_end(&answer.json);
     place_write_revision_id(&answer.json, "next", count > limit ? last : 0);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 void serve_get_revision(void *user, HttpRequest *request, HttpResponse *response)
@@ -135,27 +135,13 @@ void serve_get_revision(void *user, HttpRequest *request, HttpResponse *response
     StoreRevision revision;
     if (place_enter_revision(user, request, response, RIGHT_SEE, &ask, &revision)) {
         ServeAnswer answer;
-        place_answer_begin(&answer, request, REVISION_BYTES);
+        serve_answer_begin_large(&answer, request, REVISION_BYTES);
         write_revision(user, &answer.json, &ask, serve_who(request), &revision);
-        place_answer_end(&answer, response);
+        serve_answer_end(&answer, response);
     }
 }
 
 // --- blobs --------------------------------------------------------------------------------------
-
-static int64_t read_stream(void *user, uint64_t at, void *out, size_t bytes)
-{
-    ssize_t got;
-    do {
-        got = pread((int)(intptr_t)user, out, bytes, (off_t)at);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
-
-static void end_stream(void *user)
-{
-    close((int)(intptr_t)user);
-}
 
 // A stranger's bytes: never a page, and kept by nobody on the way.
 static void put_stream(HttpResponse *response, int file, uint64_t bytes)
@@ -165,8 +151,7 @@ static void put_stream(HttpResponse *response, int file, uint64_t bytes)
     response->is_attachment = true;
     response->content_security_policy = "sandbox";
     response->cache = "private, no-cache";
-    response->stream =
-        (HttpStream){.read = read_stream, .end = end_stream, .user = (void *)(intptr_t)file};
+    response->stream = serve_stream_file(file);
 }
 
 static char *tag_of(HttpRequest *request, const uint8_t hash[SHA256_BYTES])
@@ -341,7 +326,7 @@ void serve_get_files(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, FILES_BYTES);
+    serve_answer_begin_large(&answer, request, FILES_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "files");
     json_write_array_begin(&answer.json);
@@ -350,7 +335,7 @@ void serve_get_files(void *user, HttpRequest *request, HttpResponse *response)
     }
     json_write_array_end(&answer.json);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
     place_folder_free(&files);
 }
 
@@ -432,10 +417,35 @@ void serve_get_picture(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     if (place_put_blob(serve, request, response, blob.hash)) {
-        (void)read_stream(response->stream.user, 0, head, sizeof head);
+        (void)response->stream.read(response->stream.user, 0, head, sizeof head);
         response->content_type = head[0] == 0xff ? "image/jpeg" : "image/png";
         response->is_attachment = false; // it was decoded before, and is a picture
     }
+}
+
+typedef struct PictureQuestion {
+    const uint8_t *bytes;
+    size_t count;
+    uint32_t edge_px;
+    bool is_jpeg;
+    Buffer *smaller;
+} PictureQuestion;
+
+static Status write_picture(void *user, Buffer *request)
+{
+    const PictureQuestion *picture = user;
+    const char *path = picture->is_jpeg ? "assets/picture.jpg" : "assets/picture.png";
+    package_asset_request(path, picture->bytes, picture->count, picture->edge_px, request);
+    return STATUS_OK;
+}
+
+static Status read_picture(void *user, Status said, const Buffer *reply)
+{
+    const PictureQuestion *picture = user;
+    AssetInfo info;
+    (void)said;
+    return package_asset_read(reply, picture->is_jpeg ? KIND_JPEG : KIND_PNG, &info,
+                              picture->edge_px > 0 ? picture->smaller : NULL);
 }
 
 // Only the jailed worker decodes it. With `edge_px` it makes a smaller one of it.
@@ -443,24 +453,17 @@ static Status check_picture(const Serve *serve, const uint8_t *bytes, size_t cou
                             uint32_t edge_px, Buffer *smaller, char reason[WORKER_REASON_BYTES])
 {
     const bool is_jpeg = count > 2 && bytes[0] == 0xff && bytes[1] == 0xd8;
-    const char *path = is_jpeg ? "assets/picture.jpg" : "assets/picture.png";
+    PictureQuestion picture = {bytes, count, edge_px, is_jpeg, smaller};
+    WorkerQuestion question = {
+        .op = WORKER_ASSET, .write = write_picture, .read = read_picture, .user = &picture};
     WorkerConfig config = worker_config_default();
-    Worker *worker = NULL;
-    AssetInfo info;
-    Buffer question = buffer_of(WORKER_REQUEST_MAX), reply = {0};
+    BuildContext context = {.reason = reason};
     config.allow_weak_jail = serve->config.allow_weak_jail;
-    package_asset_request(path, bytes, count, edge_px, &question);
-    Status status = question.status == STATUS_OK ? worker_create(&config, &worker) : STATUS_BLOCKED;
+    Status status = worker_create(&config, &context.worker);
     if (status == STATUS_OK) {
-        status = worker_call(worker, WORKER_ASSET, question.data, question.bytes, &reply, reason);
+        status = context_ask(&context, &question);
     }
-    if (status == STATUS_OK) {
-        status = package_asset_read(&reply, is_jpeg ? KIND_JPEG : KIND_PNG, &info,
-                                    edge_px > 0 ? smaller : NULL);
-    }
-    worker_destroy(worker);
-    buffer_free(&question);
-    buffer_free(&reply);
+    worker_destroy(context.worker);
     return status;
 }
 

@@ -17,8 +17,8 @@
 
 // --- giving -------------------------------------------------------------------------------------
 
-static bool give(Serve *serve, HttpRequest *request, HttpResponse *response, const char *place_id,
-                 uint64_t to, bool is_forced)
+static bool give_place(Serve *serve, HttpRequest *request, HttpResponse *response,
+                       const char *place_id, uint64_t to, bool is_forced)
 {
     const Status status =
         store_package_give(serve->store, place_id, to, is_forced, PACKAGES_PER_ACCOUNT_MAX,
@@ -91,7 +91,7 @@ void serve_post_give(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     if (is_operator
-            ? give(serve, request, response, ask.package.package_id, account.account_id, true)
+            ? give_place(serve, request, response, ask.package.package_id, account.account_id, true)
             : offer(serve, request, response, &ask.package, account.account_id)) {
         answer_given(request, response, ask.package.package_id, account.account_id, is_operator);
     }
@@ -126,7 +126,7 @@ void serve_post_accept(void *user, HttpRequest *request, HttpResponse *response)
     PlaceAsk ask;
     const uint64_t account = serve_who(request)->account;
     if (place_enter(serve, request, response, RIGHT_SEE, &ask) &&
-        give(serve, request, response, ask.package.package_id, account, false)) {
+        give_place(serve, request, response, ask.package.package_id, account, false)) {
         serve_place_changed(serve, ask.package.package_id); // who was kept out owns it now
         answer_given(request, response, ask.package.package_id, account, -1);
     }
@@ -191,7 +191,7 @@ void serve_get_offers(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, LIST_BYTES);
+    serve_answer_begin_large(&answer, request, LIST_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "offers");
     json_write_array_begin(&answer.json);
@@ -201,5 +201,5 @@ void serve_get_offers(void *user, HttpRequest *request, HttpResponse *response)
     json_write_array_end(&answer.json);
     serve_write_member(&answer.json, "next", count > limit ? offers[limit - 1].package_id : NULL);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }

@@ -93,7 +93,7 @@ void serve_get_team(void *user, HttpRequest *request, HttpResponse *response)
         return;
     }
     ServeAnswer answer;
-    place_answer_begin(&answer, request, TEAM_BYTES);
+    serve_answer_begin_large(&answer, request, TEAM_BYTES);
     json_write_object_begin(&answer.json);
     json_write_name(&answer.json, "owner");
     write_person(serve, &answer.json, serve_who(request), ask.package.owner_id, "owner");
@@ -106,7 +106,7 @@ void serve_get_team(void *user, HttpRequest *request, HttpResponse *response)
     json_write_array_end(&answer.json);
     write_offer(serve, &answer.json, serve_who(request), ask.package.package_id);
     json_write_object_end(&answer.json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 // --- changing it --------------------------------------------------------------------------------

@@ -236,8 +236,8 @@ void place_refuse_revision(HttpRequest *request, HttpResponse *response, Status 
     }
 }
 
-static Status add(Serve *serve, HttpRequest *request, HttpResponse *response,
-                  const StorePackage *package, StoreRevision *revision)
+static Status add_revision(Serve *serve, HttpRequest *request, HttpResponse *response,
+                           const StorePackage *package, StoreRevision *revision)
 {
     memcpy(revision->package_id, package->package_id, sizeof revision->package_id);
     const Status status =
@@ -276,7 +276,7 @@ static void store_upload(Upload *upload, HttpRequest *request, HttpResponse *res
                                    .bytes_max = serve_account_bytes_max(serve)};
         status = publish(serve, request, response, &wish);
     } else {
-        status = add(serve, request, response, package, revision);
+        status = add_revision(serve, request, response, package, revision);
     }
     if (status != STATUS_OK) {
         job_drop(serve_jobs(serve), revision->job_id);

@@ -170,11 +170,6 @@ typedef struct SpellFiles {
     uint8_t metadata[SPELL_METADATA_BYTES_MAX];
 } SpellFiles;
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const PlaceFile *)a)->path, ((const PlaceFile *)b)->path);
-}
-
 // The files of a place with these modules, at the paths that they have in a place which uses it.
 static Status fill_files(const char *spell_id, const SpellBody *body, SpellFiles *out,
                          uint32_t *count)
@@ -202,7 +197,7 @@ static Status fill_files(const char *spell_id, const SpellBody *body, SpellFiles
     }
     files[(*count)++] = (PlaceFile){"place.json", (const uint8_t *)place, strlen(place)};
     files[(*count)++] = (PlaceFile){"scene.json", (const uint8_t *)scene, sizeof scene - 1};
-    qsort(files, *count, sizeof *files, by_path);
+    qsort(files, *count, sizeof *files, place_file_compare);
     return STATUS_OK;
 }
 
@@ -316,8 +311,8 @@ static Status add_revision(Serve *serve, HttpRequest *request, HttpResponse *res
 }
 
 // As for an upload: the blob, a place in the queue, the row, the job.
-static bool begin(Serve *serve, HttpRequest *request, HttpResponse *response,
-                  StoreRevision *revision)
+static bool begin_build(Serve *serve, HttpRequest *request, HttpResponse *response,
+                        StoreRevision *revision)
 {
     if (!place_build_reserve(serve, revision->maker_id, revision->job_id, request, response)) {
         return false;
@@ -363,7 +358,7 @@ void serve_post_spell_build(void *user, HttpRequest *request, HttpResponse *resp
              body.is_prompt ? NOTES_SHOWN : 0, body.text);
     utf8_clean(revision.notes);
     if (!pack(serve, request, response, &body, &revision) ||
-        !begin(serve, request, response, &revision)) {
+        !begin_build(serve, request, response, &revision)) {
         return;
     }
     ServeAnswer answer;
@@ -446,14 +441,14 @@ void serve_post_spell_publish(void *user, HttpRequest *request, HttpResponse *re
     } else {
         place_build_record(serve, serve_who(request)->account, spell_id, channel, number);
         ServeAnswer answer;
-        place_answer_begin(&answer, request, PAGE_BYTES);
+        serve_answer_begin_large(&answer, request, PAGE_BYTES);
         json_write_object_begin(&answer.json);
         serve_write_member(&answer.json, "spell_id", spell_id);
         place_write_revision_id(&answer.json, "revision_id", number);
         serve_write_member(&answer.json, "channel", channel);
         write_manifest(serve, &answer.json, request, spell_id, number);
         json_write_object_end(&answer.json);
-        place_answer_end(&answer, response);
+        serve_answer_end(&answer, response);
     }
 }
 
@@ -464,7 +459,7 @@ static void answer_page(HttpRequest *request, HttpResponse *response, const Plac
     const StorePackage *package = &ask->package;
     ServeAnswer answer;
     JsonWriter *json = &answer.json;
-    place_answer_begin(&answer, request, PAGE_BYTES);
+    serve_answer_begin_large(&answer, request, PAGE_BYTES);
     json_write_object_begin(json);
     serve_write_member(json, "spell_id", package->package_id);
     serve_write_member(json, "title", package->title);
@@ -484,7 +479,7 @@ static void answer_page(HttpRequest *request, HttpResponse *response, const Plac
     json_member_bool(json, "removed", (package->flags & STORE_PACKAGE_REMOVED) != 0);
     serve_write_number(json, "version", package->version);
     json_write_object_end(json);
-    place_answer_end(&answer, response);
+    serve_answer_end(&answer, response);
 }
 
 void serve_get_spell(void *user, HttpRequest *request, HttpResponse *response)

@@ -105,21 +105,14 @@ static void draw_block(uint8_t *rows, int32_t x, int32_t height, uint32_t shade)
     }
 }
 
-static void put_u32(Buffer *out, uint32_t value)
-{
-    const uint8_t bytes[4] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
-                              (uint8_t)value};
-    buffer_put(out, bytes, sizeof bytes);
-}
-
 static void put_chunk(Buffer *out, const char *type, const void *data, size_t bytes)
 {
     uLong sum = crc32(0, (const Bytef *)type, 4);
     sum = bytes > 0 ? crc32(sum, data, (uInt)bytes) : sum;
-    put_u32(out, (uint32_t)bytes);
+    buffer_put_u32_big(out, (uint32_t)bytes);
     buffer_put(out, type, 4);
     buffer_put(out, data, bytes);
-    put_u32(out, (uint32_t)sum);
+    buffer_put_u32_big(out, (uint32_t)sum);
 }
 
 static void put_png(Buffer *out, const uint8_t *rows, const uint8_t palette[3 * COLOUR_COUNT])

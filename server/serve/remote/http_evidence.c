@@ -59,29 +59,22 @@ void serve_hosts_lists(void *user, HttpRequest *request, HttpResponse *response)
     // Read first: if a list changes meanwhile, the host has an older version and asks again.
     const uint64_t version = control_lists_version(serve->control);
     Lists *lists = malloc(sizeof *lists);
-    uint8_t *text = malloc(LISTS_BYTES);
     http_keep(request, lists);
-    http_keep(request, text);
-    if (lists == NULL || text == NULL) {
+    if (lists == NULL) {
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
     read_lists(serve, lists);
-    ByteWriter writer = byte_writer(text, LISTS_BYTES);
-    JsonWriter json = json_writer(&writer, 0);
-    json_write_object_begin(&json);
-    serve_write_number(&json, "version", version);
-    serve_write_member(&json, "words", lists->words);
-    serve_write_member(&json, "phrases", lists->phrases);
-    serve_write_member(&json, "addresses", lists->ranges);
-    json_write_object_end(&json);
-    if (json_writer_finish(&json) != STATUS_OK) {
-        http_fail(request, response, 500, "too_large", "the answer does not fit");
-        return;
-    }
-    response->body = text;
-    response->bytes = writer.at;
-    response->body_is_static = true;
+    ServeAnswer answer;
+    serve_answer_begin_large(&answer, request, LISTS_BYTES);
+    JsonWriter *json = &answer.json;
+    json_write_object_begin(json);
+    serve_write_number(json, "version", version);
+    serve_write_member(json, "words", lists->words);
+    serve_write_member(json, "phrases", lists->phrases);
+    serve_write_member(json, "addresses", lists->ranges);
+    json_write_object_end(json);
+    serve_answer_end(&answer, response);
     response->cache = "no-store";
 }
 
@@ -174,7 +167,7 @@ static bool read_evidence(const Serve *serve, HttpRequest *request, const JsonNo
     return error.status == STATUS_OK && (is_report || out->report_id > 0);
 }
 
-static const JsonNode *parse(HttpRequest *request, HttpResponse *response)
+static const JsonNode *parse_body(HttpRequest *request, HttpResponse *response)
 {
     size_t bytes = 0;
     const char *body = (const char *)http_body(request, &bytes);
@@ -267,7 +260,7 @@ void serve_hosts_evidence(void *user, HttpRequest *request, HttpResponse *respon
         http_fail(request, response, 503, "busy", "out of memory; try again");
         return;
     }
-    const JsonNode *root = parse(request, response);
+    const JsonNode *root = parse_body(request, response);
     if (root == NULL) {
         return;
     }

@@ -31,8 +31,8 @@
 
 // --- orders -------------------------------------------------------------------------------------
 
-static void tell(Serve *serve, RemoteWorld *world, HostReloadResult result, uint32_t version,
-                 const char *reason)
+static void report_reload(Serve *serve, RemoteWorld *world, HostReloadResult result,
+                          uint32_t version, const char *reason)
 {
     const HostWorld *hosted = host_world(serve->host, world->world_id);
     if (hosted != NULL) {
@@ -45,9 +45,9 @@ static void end_order(Serve *serve, RemoteWorld *world, const char *why)
 {
     RemoteReload *reload = &world->reload;
     if (reload->number != 0 && reload->state == JOB_RELOAD_WAITING) {
-        tell(serve, world, HOST_RELOAD_REFUSED, 0, why);
+        report_reload(serve, world, HOST_RELOAD_REFUSED, 0, why);
     } else if (reload->number != 0 && reload->state == JOB_RELOADED && !reload->is_settled) {
-        tell(serve, world, HOST_RELOAD_GOOD, 0, ""); // nothing more will be heard of it
+        report_reload(serve, world, HOST_RELOAD_GOOD, 0, ""); // nothing more will be heard of it
     }
     *reload = (RemoteReload){0};
 }
@@ -219,7 +219,7 @@ void remote_reload_heard(Serve *serve, RemoteWorld *world, const RemoteReloadRep
     if (before == JOB_RELOADED && report->state == JOB_RELOADED && report->is_settled &&
         !reload->is_settled) {
         reload->is_settled = true;
-        tell(serve, world, HOST_RELOAD_GOOD, report->version, "");
+        report_reload(serve, world, HOST_RELOAD_GOOD, report->version, "");
     }
     if (report->state <= before || reload->is_settled) {
         return;
@@ -227,15 +227,15 @@ void remote_reload_heard(Serve *serve, RemoteWorld *world, const RemoteReloadRep
     reload->state = report->state;
     const bool is_taken = report->state == JOB_RELOADED || report->state == JOB_ROLLED_BACK;
     if (is_taken && before == JOB_RELOAD_WAITING) {
-        tell(serve, world, HOST_RELOAD_SWITCHED, report->version, "");
+        report_reload(serve, world, HOST_RELOAD_SWITCHED, report->version, "");
     } else if (report->state == JOB_RESTARTED && before == JOB_RELOAD_WAITING) {
         reload->is_settled = true;
         place_reload_restarted(serve, reload->tag, world->world_id);
     }
     if (report->state == JOB_ROLLED_BACK) {
-        tell(serve, world, HOST_RELOAD_FAILED, report->version, report->reason);
+        report_reload(serve, world, HOST_RELOAD_FAILED, report->version, report->reason);
     } else if (report->state == JOB_RELOAD_REFUSED && before == JOB_RELOAD_WAITING) {
-        tell(serve, world, HOST_RELOAD_REFUSED, report->version, report->reason);
+        report_reload(serve, world, HOST_RELOAD_REFUSED, report->version, report->reason);
     }
 }
 

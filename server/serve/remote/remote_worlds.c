@@ -303,7 +303,7 @@ static bool is_meant(const Serve *serve, const RemoteWorld *world, const char *w
             (named != NULL && strcmp(host_world_view(named).row->world_id, world->world_id) == 0));
 }
 
-static RemoteTold tell(const Serve *serve, const char *where, const RemoteOrder *order)
+static RemoteTold send_order(const Serve *serve, const char *where, const RemoteOrder *order)
 {
     RemoteTold told = {0, 0};
     for (uint32_t i = 0; serve->remote_worlds != NULL && i < REMOTE_HOSTS_MAX; i++) {
@@ -320,7 +320,7 @@ static RemoteTold tell(const Serve *serve, const char *where, const RemoteOrder 
 RemoteTold serve_kick(Serve *serve, uint64_t account, const char *where, const char *reason)
 {
     const RemoteOrder order = order_of(ORDER_KICK, account, reason);
-    RemoteTold told = tell(serve, where, &order);
+    RemoteTold told = send_order(serve, where, &order);
     told.told += host_kick(serve->host, account, where, reason) + fleet_played(serve, where);
     serve_tell_kick(serve, account, where, reason);
     return told;
@@ -346,7 +346,7 @@ void serve_kick_from_place(Serve *serve, uint64_t account, const char *place_id,
 RemoteTold serve_announce(Serve *serve, const char *where, const char *text)
 {
     const RemoteOrder order = order_of(ORDER_ANNOUNCE, 0, text);
-    RemoteTold told = tell(serve, where, &order);
+    RemoteTold told = send_order(serve, where, &order);
     told.told += host_announce(serve->host, where, text) + fleet_played(serve, where);
     host_peers_say(serve->host, where, text);
     return told;
@@ -721,7 +721,7 @@ static void refuse_report(HttpRequest *request, HttpResponse *response)
 }
 
 // False: the response says what is wrong.
-static bool parse(HttpRequest *request, HttpResponse *response, Reported *out)
+static bool parse_report(HttpRequest *request, HttpResponse *response, Reported *out)
 {
     const JsonNode *root = serve_body_object(request, response);
     if (root == NULL) {
@@ -738,7 +738,7 @@ static bool parse(HttpRequest *request, HttpResponse *response, Reported *out)
 
 // Orders for another process went with its players. A process that is new here may have been told
 // things by an earlier life of ours: its numbers go on, and it says again whom it let in.
-static RemoteWorld *begin(Serve *serve, RemoteWorld *world, const Reported *reported)
+static RemoteWorld *begin_world(Serve *serve, RemoteWorld *world, const Reported *reported)
 {
     world = world != NULL ? world : find_silent(serve, reported->world_id);
     world = world != NULL ? world : find_free(serve);
@@ -755,7 +755,7 @@ static bool answer_report(void *user, HttpDeferred *deferred, HttpResponse *resp
     HttpRequest *request = http_deferred_request(deferred);
     static Reported reported; // large, and the main thread's
     reported = (Reported){.done = 0};
-    if (!parse(request, response, &reported)) {
+    if (!parse_report(request, response, &reported)) {
         return true;
     }
     const HostWorld *hosted = host_world(serve->host, reported.world_id);
@@ -765,7 +765,7 @@ static bool answer_report(void *user, HttpDeferred *deferred, HttpResponse *resp
     }
     RemoteWorld *world = remote_world_find(serve, reported.world_id);
     if (world == NULL || !is_same(&world->holder, &reported.holder)) {
-        world = begin(serve, world, &reported);
+        world = begin_world(serve, world, &reported);
     }
     if (world == NULL) {
         http_fail(request, response, 503, "busy", "too many hosts report; try again");
@@ -839,7 +839,7 @@ void serve_hosts_report(void *user, HttpRequest *request, HttpResponse *response
         return;
     }
     *reported = (Reported){.done = 0};
-    if (parse(request, response, reported)) {
+    if (parse_report(request, response, reported)) {
         remote_ask_held(serve, request, response, reported->world_id, &reported->holder,
                         answer_report);
     }

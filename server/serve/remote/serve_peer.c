@@ -125,7 +125,7 @@ static Status read_answer(Question *question, RemoteHttpReply *reply)
     return status;
 }
 
-static void give(Question *question)
+static void give_back(Question *question)
 {
     Serve *serve = question->serve;
     pthread_mutex_lock(&serve->peers->lock);
@@ -143,7 +143,7 @@ static void send_question(void *user, bool is_cancelled)
     question->answer = (HostPeerAnswer){.result = PEER_SILENT};
     if (is_cancelled ||
         remote_http_create(question->url, NULL, &serve->peers->cancel, &http) != STATUS_OK) {
-        give(question); // silence
+        give_back(question); // silence
         return;
     }
     remote_http_set_limits(http, CONNECT_MS,
@@ -166,7 +166,7 @@ static void send_question(void *user, bool is_cancelled)
     }
     free(reply.body);
     remote_http_destroy(http);
-    give(question);
+    give_back(question);
 }
 
 Status serve_peer_ask(Serve *serve, const StoreHost *peer, const HostPeerAsk *ask, PeerThen then,

@@ -94,7 +94,7 @@ static bool copy_hex(const JsonNode *root, const char *name, uint8_t out[32])
     return json_member_copy(root, name, text, sizeof text) && serve_remote_read_hex(text, out);
 }
 
-static const JsonNode *parse(void *memory, const RemoteHttpReply *reply)
+static const JsonNode *parse_reply(void *memory, const RemoteHttpReply *reply)
 {
     Arena arena;
     const JsonNode *root = NULL;
@@ -177,7 +177,7 @@ static int register_host(Serve *serve)
     remote->sent_unix_ms = clock_unix_ms();
     RemoteHttpReply reply = remote_http_ask(remote->http, "/api/hosts/register", "application/json",
                                             body, writer.at, ANSWER_BYTES);
-    const JsonNode *root = reply.bytes > 0 ? parse(memory, &reply) : NULL;
+    const JsonNode *root = reply.bytes > 0 ? parse_reply(memory, &reply) : NULL;
     int code = 0;
     if (reply.end != REMOTE_HTTP_ANSWERED || reply.status != 200) {
         code = say_refusal(serve, &reply, root);

@@ -160,7 +160,7 @@ static void tell_worlds(void *user, void *what)
 }
 
 // A world that hears of it too late would store what it knew; then the player's next change wins.
-static void tell(Serve *serve, const RowProfiles *profiles)
+static void post_profiles(Serve *serve, const RowProfiles *profiles)
 {
     ProfileChange *change = malloc(sizeof *change);
     if (change == NULL) {
@@ -190,6 +190,6 @@ void serve_put_profiles(void *user, HttpRequest *request, HttpResponse *response
         http_fail(request, response, 503, "unavailable", "they could not be stored; try again");
         return;
     }
-    tell(serve, &profiles);
+    post_profiles(serve, &profiles);
     answer_profiles(request, response, &profiles);
 }

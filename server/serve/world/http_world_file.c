@@ -26,20 +26,6 @@ static void refuse_busy(HttpRequest *request, HttpResponse *response)
 
 // --- export -------------------------------------------------------------------------------------
 
-static int64_t read_file(void *user, uint64_t at, void *out, size_t bytes)
-{
-    ssize_t got;
-    do {
-        got = pread((int)(intptr_t)user, out, bytes, (off_t)at);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
-
-static void end_file(void *user)
-{
-    close((int)(intptr_t)user);
-}
-
 // For the chunks: a worker for each file, so that one person's never meet another's.
 static Status make_worker(const Serve *serve, Worker **out)
 {
@@ -75,8 +61,7 @@ static void export(Serve *serve, HttpRequest *request, HttpResponse *response, b
     }
     response->bytes = (size_t)bytes;
     response->is_attachment = is_export;
-    response->stream =
-        (HttpStream){.read = read_file, .end = end_file, .user = (void *)(intptr_t)file};
+    response->stream = serve_stream_file(file);
 }
 
 void serve_get_world(void *user, HttpRequest *request, HttpResponse *response)
@@ -116,7 +101,7 @@ static void replace_world(void *user, void *what)
 }
 
 // Tells the main thread; without memory it hears of it at the next start.
-static void tell(Serve *serve, MailRun run, const StoreWorld *row)
+static void post_world(Serve *serve, MailRun run, const StoreWorld *row)
 {
     StoreWorld *copy = malloc(sizeof *copy);
     if (copy != NULL) {
@@ -141,7 +126,7 @@ static void let_go(void *user, void *what)
 static void refuse_running(Serve *serve, HttpRequest *request, HttpResponse *response,
                            const StoreWorld *row)
 {
-    tell(serve, let_go, row);
+    post_world(serve, let_go, row);
     http_fail(request, response, 409, "running",
               "this world runs; if nobody is in it, it stops now: try again in a few seconds");
 }
@@ -217,7 +202,7 @@ static void import(Serve *serve, HttpRequest *request, HttpResponse *response,
         refuse_busy(request, response);
     } else {
         ServeAnswer answer;
-        tell(serve, replace_world, &row);
+        post_world(serve, replace_world, &row);
         serve_answer_begin(&answer, request);
         serve_write_world(&answer.json, &row);
         serve_answer_end(&answer, response);
@@ -288,7 +273,7 @@ void serve_delete_world(void *user, HttpRequest *request, HttpResponse *response
         refuse_busy(request, response);
     } else {
         ServeAnswer answer;
-        tell(serve, forget_world, &row);
+        post_world(serve, forget_world, &row);
         serve_answer_begin(&answer, request);
         json_write_object_begin(&answer.json);
         serve_write_member(&answer.json, "world_id", row.world_id);

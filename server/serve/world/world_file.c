@@ -32,7 +32,7 @@ typedef struct Writing {
     uint8_t *text; // WORLD_ITEM_BYTES_MAX
 } Writing;
 
-static void put(Writing *writing, const void *bytes, size_t count)
+static void write_bytes(Writing *writing, const void *bytes, size_t count)
 {
     const uint8_t *at = bytes;
     while (count > 0 && writing->status == STATUS_OK) {
@@ -48,7 +48,7 @@ static void put(Writing *writing, const void *bytes, size_t count)
 
 static void put_text(Writing *writing, const char *text)
 {
-    put(writing, text, strlen(text));
+    write_bytes(writing, text, strlen(text));
 }
 
 static void put_json(Writing *writing, const JsonWriter *json, const ByteWriter *bytes)
@@ -57,7 +57,7 @@ static void put_json(Writing *writing, const JsonWriter *json, const ByteWriter 
         writing->status = writing->status == STATUS_OK ? STATUS_MALFORMED : writing->status;
         return;
     }
-    put(writing, writing->text, bytes->at);
+    write_bytes(writing, writing->text, bytes->at);
 }
 
 // --- the parts ----------------------------------------------------------------------------------
@@ -169,9 +169,9 @@ static void write_attributes(Writing *writing, const Row *row, JsonWriter *json)
 {
     Text name;
     uint64_t number = 0;
-    const uint8_t *book = NULL;
+    const uint8_t *attributes = NULL;
     size_t bytes = 0;
-    if (row_attributes(row, &name, &number, &book, &bytes) != STATUS_OK) {
+    if (row_attributes(row, &name, &number, &attributes, &bytes) != STATUS_OK) {
         writing->status = STATUS_MALFORMED;
         return;
     }
@@ -184,7 +184,7 @@ static void write_attributes(Writing *writing, const Row *row, JsonWriter *json)
                             (int64_t)(number & ~ROW_SCENE_ID));
     }
     json_write_name(json, "data");
-    json_write_base64(json, book, bytes);
+    json_write_base64(json, attributes, bytes);
 }
 
 static void take_row(void *user, const uint8_t *bytes, size_t count)

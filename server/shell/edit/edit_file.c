@@ -24,7 +24,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const EditKept *)a)->path, ((const EditKept *)b)->path);
 }
 
-static const EditKept *find(const EditKeptList *list, const char *path)
+static const EditKept *find_kept(const EditKeptList *list, const char *path)
 {
     EditKept wanted;
     snprintf(wanted.path, sizeof wanted.path, "%s", path);
@@ -84,7 +84,7 @@ static uint32_t write_differences(const EditProcess *process, EditBuffer *out)
     uint32_t count = 0;
     for (uint32_t i = 0; i < process->disk.count; i++) { // first what goes: a name may change case
         const EditKept *old = &process->disk.items[i];
-        if (find(&process->sent, old->path) == NULL) {
+        if (find_kept(&process->sent, old->path) == NULL) {
             edit_report_file_write(
                 &(EditReportFile){.path = text_from(old->path), .known = old->hash}, out);
             count += 1;
@@ -92,7 +92,7 @@ static uint32_t write_differences(const EditProcess *process, EditBuffer *out)
     }
     for (uint32_t i = 0; i < process->sent.count; i++) {
         const EditKept *next = &process->sent.items[i];
-        const EditKept *old = find(&process->disk, next->path);
+        const EditKept *old = find_kept(&process->disk, next->path);
         if (old == NULL || memcmp(old->hash, next->hash, SHA256_BYTES) != 0) {
             edit_report_file_write(&(EditReportFile){.path = text_from(next->path),
                                                      .hash = next->hash,
@@ -169,7 +169,7 @@ static void revert_files(EditProcess *process)
     for (uint32_t i = 0; i < process->reverts.count; i++) {
         const Text path = text_from(process->reverts.items[i].path);
         const EditFile *file = edit_doc_file_find(process->doc, path);
-        const EditKept *kept = find(&process->disk, process->reverts.items[i].path);
+        const EditKept *kept = find_kept(&process->disk, process->reverts.items[i].path);
         if (file != NULL || kept != NULL) {
             edit_op_file(&ops, path, kept != NULL ? kept->hash : NULL,
                          file != NULL ? file->hash : NULL);
@@ -222,12 +222,12 @@ static void keep_sent(EditProcess *process)
         edit_end(process, "out of memory");
     }
     for (uint32_t i = 0; i < process->sent.count; i++) {
-        if (find(&process->reverts, process->sent.items[i].path) == NULL) {
+        if (find_kept(&process->reverts, process->sent.items[i].path) == NULL) {
             items[count++] = process->sent.items[i];
         }
     }
     for (uint32_t i = 0; i < process->reverts.count; i++) {
-        const EditKept *old = find(&process->disk, process->reverts.items[i].path);
+        const EditKept *old = find_kept(&process->disk, process->reverts.items[i].path);
         if (old != NULL) {
             items[count++] = *old;
         }
@@ -281,8 +281,8 @@ static void keep_reached(EditProcess *process, EditTexts texts, const EditKeptLi
     }
     for (uint32_t i = 0; i < process->disk.count; i++) {
         const EditKept *old = &process->disk.items[i];
-        const EditKept *sent = find(&process->sent, old->path);
-        const EditKept *there = find(now, old->path);
+        const EditKept *sent = find_kept(&process->sent, old->path);
+        const EditKept *there = find_kept(now, old->path);
         if (sent == NULL && there == NULL) {
             continue; // it was deleted
         }
@@ -292,8 +292,8 @@ static void keep_reached(EditProcess *process, EditTexts texts, const EditKeptLi
     }
     for (uint32_t i = 0; i < process->sent.count; i++) {
         const EditKept *sent = &process->sent.items[i];
-        const EditKept *there = find(now, sent->path);
-        if (find(&process->disk, sent->path) == NULL && there != NULL &&
+        const EditKept *there = find_kept(now, sent->path);
+        if (find_kept(&process->disk, sent->path) == NULL && there != NULL &&
             memcmp(there->hash, sent->hash, sizeof sent->hash) == 0) {
             items[count++] = *sent;
         }
@@ -388,12 +388,12 @@ void edit_file_take_files(EditProcess *process, const EditKeptList *now)
     edit_ops_begin(&ops);
     for (uint32_t i = 0; i < process->disk.count; i++) {
         const EditKept *old = &process->disk.items[i];
-        if (find(now, old->path) == NULL) {
+        if (find_kept(now, old->path) == NULL) {
             change_file(process, old->path, NULL, &ops, &count);
         }
     }
     for (uint32_t i = 0; i < now->count; i++) {
-        const EditKept *old = find(&process->disk, now->items[i].path);
+        const EditKept *old = find_kept(&process->disk, now->items[i].path);
         if (old == NULL || memcmp(old->hash, now->items[i].hash, SHA256_BYTES) != 0) {
             change_file(process, now->items[i].path, now->items[i].hash, &ops, &count);
         }

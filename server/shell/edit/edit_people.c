@@ -293,7 +293,7 @@ static void clear_inbox(EditPerson *person)
     person->inbox_bytes = 0;
 }
 
-static void forget(EditProcess *process, EditPerson *person)
+static void forget_person(EditProcess *process, EditPerson *person)
 {
     const uint32_t editor = person->editor;
     const bool has_joined = person->has_joined, has_asked = person->has_asked;
@@ -349,7 +349,7 @@ static void on_gone(void *user, uint64_t connection)
 {
     EditPerson *person = person_of(user, connection);
     if (person != NULL) {
-        forget(user, person);
+        forget_person(user, person);
     }
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/store/people/store_account.h"
 
+#include "core/base/check.h"
 #include "server/store/store_inside.h"
 
 #include <string.h>
@@ -64,6 +65,7 @@ static bool take_sign_in(SqlRow *row, StoreSignIn *out)
 void account_write(Sql *sql, const StoreAccount *account)
 {
     char key[STORE_NAME_BYTES];
+    ASSERT(account->account_id != 0); // 0 is nobody
     name_key(account->name, key);
     SqlRow row = sql_open(sql, SQL_ACCOUNT_PUT, TABLE_ACCOUNTS);
     sql_put_u64(&row, account->account_id);
@@ -81,6 +83,7 @@ void account_write(Sql *sql, const StoreAccount *account)
 // By SQL_SIGN_IN_PUT or SQL_SIGN_IN_USED.
 void account_write_sign_in(Sql *sql, SqlName name, const StoreSignIn *sign_in)
 {
+    ASSERT(sign_in->account_id != 0); // whoever has the token would be nobody
     SqlRow row = sql_open(sql, name, TABLE_SIGN_INS);
     sql_put_bytes(&row, sign_in->token_hash, sizeof sign_in->token_hash);
     sql_put_u64(&row, sign_in->account_id);
@@ -162,7 +165,7 @@ Status store_account_find(Store *store, uint64_t account_id, StoreAccount *out)
     if (account_id == 0) {
         return STATUS_NOT_FOUND;
     }
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status status = account_by_id(store->reader, account_id, out);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
@@ -174,7 +177,7 @@ Status store_account_by_name(Store *store, const char *name, StoreAccount *out)
     if (name[0] == '\0' || strlen(name) >= STORE_NAME_BYTES) {
         return STATUS_NOT_FOUND;
     }
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const Status status = account_by_name(store->reader, name, out);
     sql_clear(store->reader);
     pthread_mutex_unlock(&store->read_lock);
@@ -188,7 +191,7 @@ Status store_accounts(Store *store, const char *after, StoreAccount *out, uint32
     uint64_t damaged = 0;
     *count = 0;
     name_key(after, key);
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_ACCOUNT_LIST, TABLE_NONE);
     sql_put_string(&row, key);
     sql_put_u64(&row, max);
@@ -200,13 +203,7 @@ Status store_accounts(Store *store, const char *after, StoreAccount *out, uint32
         }
     }
     sql_close(&row);
-    const Status status = sql_status(store->reader);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
-    return status;
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- sign-ins -----------------------------------------------------------------------------------
@@ -279,7 +276,7 @@ Status store_sign_in_expire(Store *store, uint64_t now_unix_ms)
 Status store_sign_ins(Store *store, uint64_t now_unix_ms, StoreSignInSink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_SIGN_IN_ALL, TABLE_NONE);
     sql_put_u64(&row, now_unix_ms);
     while (sql_next(&row)) {
@@ -291,13 +288,7 @@ Status store_sign_ins(Store *store, uint64_t now_unix_ms, StoreSignInSink sink, 
             damaged += 1; // whoever it was signs in again
         }
     }
-    const Status status = sql_status(store->reader);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
-    return status;
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 Status store_sign_in_find(Store *store, const uint8_t hash[STORE_TOKEN_BYTES], StoreSignIn *sign_in,

@@ -68,7 +68,7 @@ Status store_audit_read(Store *store, uint64_t below, StoreAudit *out, uint32_t 
 {
     uint64_t damaged = 0;
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_AUDIT_READ, TABLE_NONE);
     sql_put_u64(&row, below < STORE_AUDIT_ALL ? below : STORE_AUDIT_ALL);
     sql_put_u64(&row, max);
@@ -80,13 +80,7 @@ Status store_audit_read(Store *store, uint64_t below, StoreAudit *out, uint32_t 
         }
     }
     sql_close(&row);
-    const Status status = sql_status(store->reader);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
-    return status;
+    return store_read_end(store, STATUS_OK, damaged);
 }
 
 // --- sweeping -----------------------------------------------------------------------------------

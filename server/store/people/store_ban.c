@@ -82,7 +82,7 @@ Status store_ban_delete(Store *store, uint64_t account_id, const char *world_id,
 Status store_bans(Store *store, StoreBanSink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_BAN_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         StoreBan ban;
@@ -92,11 +92,5 @@ Status store_bans(Store *store, StoreBanSink sink, void *user)
             damaged += 1;
         }
     }
-    const Status status = sql_status(store->reader);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
-    return status;
+    return store_read_end(store, STATUS_OK, damaged);
 }

@@ -51,7 +51,7 @@ static void write_handout(Sql *sql, const StoreHandout *handout)
     (void)sql_run(&row);
 }
 
-static Status find(Sql *sql, const char *class_id, const char *key, StoreHandout *out)
+static Status find_handout(Sql *sql, const char *class_id, const char *key, StoreHandout *out)
 {
     Status status = STATUS_NOT_FOUND;
     SqlRow row = sql_open(sql, SQL_HANDOUT_FIND, TABLE_NONE);
@@ -85,7 +85,8 @@ static Status handout_begin(Store *store, Sql *sql, void *user)
     (void)store;
     const BeginCall *call = user;
     StoreHandout found;
-    const Status status = find(sql, call->handout->class_id, call->handout->handout, &found);
+    const Status status =
+        find_handout(sql, call->handout->class_id, call->handout->handout, &found);
     *call->runs = status == STATUS_OK &&
                   (found.state == STORE_HANDOUT_RUNNING || found.state == STORE_HANDOUT_STOPPING);
     if (*call->runs) {
@@ -110,7 +111,7 @@ static Status handout_save(Store *store, Sql *sql, void *user)
     (void)store;
     StoreHandout *handout = user;
     StoreHandout found;
-    const Status status = find(sql, handout->class_id, handout->handout, &found);
+    const Status status = find_handout(sql, handout->class_id, handout->handout, &found);
     if (status == STATUS_OK) {
         if (found.state == STORE_HANDOUT_STOPPING && handout->state == STORE_HANDOUT_RUNNING) {
             handout->state = STORE_HANDOUT_CANCELLED;
@@ -135,7 +136,7 @@ static Status handout_cancel(Store *store, Sql *sql, void *user)
     (void)store;
     StoreHandout *handout = user;
     StoreHandout found;
-    const Status status = find(sql, handout->class_id, handout->handout, &found);
+    const Status status = find_handout(sql, handout->class_id, handout->handout, &found);
     if (status == STATUS_OK) {
         if (found.state == STORE_HANDOUT_RUNNING) {
             found.state = STORE_HANDOUT_STOPPING;
@@ -157,7 +158,7 @@ Status store_handout_cancel(Store *store, const char *class_id, const char *key,
 Status store_handout_find(Store *store, const char *class_id, const char *key, StoreHandout *out)
 {
     store_read_begin(store);
-    return store_read_end(store, find(store->reader, class_id, key, out), 0);
+    return store_read_end(store, find_handout(store->reader, class_id, key, out), 0);
 }
 
 static Status read_all(Store *store, SqlRow *row, StoreHandout *out, uint32_t *count)

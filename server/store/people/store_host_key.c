@@ -79,7 +79,7 @@ static bool take_key(SqlRow *row, StoreHostKey *out)
 Status store_host_keys(Store *store, StoreHostKeySink sink, void *user)
 {
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_HOST_KEY_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         StoreHostKey key;
@@ -89,11 +89,5 @@ Status store_host_keys(Store *store, StoreHostKeySink sink, void *user)
             damaged += 1; // an operator makes a new one
         }
     }
-    const Status status = sql_status(store->reader);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
-    return status;
+    return store_read_end(store, STATUS_OK, damaged);
 }

@@ -75,7 +75,7 @@ static bool find_some(Store *store, uint64_t account, PersonKey *last, PersonKey
     uint32_t seen = 0;
     bool has_memory = true;
     PersonKey from = *last, key;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_DATA_KEYS, TABLE_NONE);
     person_put_key(&row, &from);
     sql_put_u64(&row, KEYS_AT_ONCE);

@@ -152,7 +152,7 @@ static uint64_t number_of(Sql *sql, SqlName name, uint64_t parameter)
     return number;
 }
 
-static Status find(Sql *sql, uint64_t report_id, StoreReport *out)
+static Status find_report(Sql *sql, uint64_t report_id, StoreReport *out)
 {
     SqlRow row = sql_open(sql, SQL_REPORT_FIND, TABLE_NONE);
     sql_put_u64(&row, report_id);
@@ -241,7 +241,7 @@ static Status evidence_add(Store *store, Sql *sql, void *user)
     const EvidenceCall *call = user;
     StoreReport report;
     StoreReportHost host;
-    const Status status = find(sql, call->report_id, &report);
+    const Status status = find_report(sql, call->report_id, &report);
     if (status != STATUS_OK || strcmp(report.world_id, call->world_id) != 0) {
         return STATUS_NOT_FOUND;
     }
@@ -268,7 +268,7 @@ static Status report_close(Store *store, Sql *sql, void *user)
     (void)store;
     const StoreReport *wanted = user;
     StoreReport report;
-    const Status status = find(sql, wanted->report_id, &report);
+    const Status status = find_report(sql, wanted->report_id, &report);
     if (status != STATUS_OK) {
         return status;
     }
@@ -339,7 +339,7 @@ void report_forget_maker(Sql *sql, uint64_t account)
 Status store_report_find(Store *store, uint64_t report_id, StoreReport *out)
 {
     store_read_begin(store);
-    const Status found = find(store->reader, report_id, out);
+    const Status found = find_report(store->reader, report_id, out);
     const Status status = store_read_end(store, STATUS_OK, found == STATUS_MALFORMED);
     return status != STATUS_OK ? status : found;
 }

@@ -157,7 +157,7 @@ static bool read_piece(int file, uint64_t at, uint8_t *out, size_t bytes)
     return true;
 }
 
-static Status put(Blobs *blobs, const uint8_t hash[SHA256_BYTES], int file, uint64_t bytes)
+static Status put_file(Blobs *blobs, const uint8_t hash[SHA256_BYTES], int file, uint64_t bytes)
 {
     FileRow there;
     Status status = find_file(blobs, hash, &there);
@@ -187,7 +187,7 @@ static Status pg_put(void *user, const uint8_t hash[SHA256_BYTES], int file, uin
 {
     Blobs *blobs = user;
     pthread_mutex_lock(&blobs->lock);
-    const Status status = put(blobs, hash, file, bytes);
+    const Status status = put_file(blobs, hash, file, bytes);
     pthread_mutex_unlock(&blobs->lock);
     return status;
 }

@@ -28,7 +28,7 @@ Status store_blob_put(Store *store, const uint8_t hash[32], uint64_t bytes)
 Status store_blob_find(Store *store, const uint8_t hash[32], uint64_t *bytes)
 {
     Status status = STATUS_NOT_FOUND;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     Sql *sql = store->reader;
     SqlRow row = sql_open(sql, SQL_BLOB_FIND, TABLE_NONE);
     sql_put_bytes(&row, hash, 32);

@@ -77,7 +77,7 @@ typedef struct Page {
 static Page page_begin(Store *store, StoreListing *rows, uint32_t limit, uint32_t *count)
 {
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     return (Page){
         .store = store, .sql = store->reader, .rows = rows, .limit = limit, .count = count};
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/store/place/store_package.h"
 
+#include "core/base/check.h"
 #include "core/base/limits.h"
 #include "core/base/text.h"
 #include "server/store/people/store_account.h"
@@ -40,6 +41,9 @@ bool package_take(SqlRow *row, StorePackage *out)
 
 void package_row_write(Sql *sql, const StorePackage *package)
 {
+    ASSERT(package->live <= package->last_revision); // a channel names a revision that was made
+    ASSERT(package->beta <= package->last_revision);
+    ASSERT(package->visibility <= STORE_LISTED);
     SqlRow row = sql_open(sql, SQL_PACKAGE_PUT, TABLE_PACKAGES);
     sql_put_string(&row, package->package_id);
     sql_put_u64(&row, package->kind);
@@ -92,6 +96,8 @@ static bool take_revision(SqlRow *row, StoreRevision *out)
 
 void revision_row_write(Sql *sql, const StoreRevision *revision)
 {
+    ASSERT(revision->revision > 0); // 0 in a channel means none
+    ASSERT(revision->state >= STORE_REVISION_BUILDING && revision->state <= STORE_REVISION_FAILED);
     SqlRow row = sql_open(sql, SQL_REVISION_PUT, TABLE_REVISIONS);
     sql_put_string(&row, revision->package_id);
     sql_put_u64(&row, revision->revision);

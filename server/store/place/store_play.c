@@ -294,7 +294,7 @@ Status store_favourite_put(Store *store, const char *package_id, uint64_t accoun
 Status store_opinion(Store *store, const char *package_id, uint64_t account, StoreOpinion *out)
 {
     Play play;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     const StoreOpinion opinion = {
         .has_played = find_play(store->reader, package_id, account, &play),
         .is_favourite = find_favourite(store->reader, package_id, account),
@@ -443,7 +443,7 @@ Status store_days(Store *store, const char *package_id, uint64_t after_day, Stor
                   uint32_t max, uint32_t *count)
 {
     *count = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_DAY_LIST, TABLE_NONE);
     sql_put_string(&row, package_id);
     sql_put_u64(&row, after_day);

@@ -306,7 +306,7 @@ static void write_role(Sql *sql, const StorePackage *package, uint64_t account,
     (void)sql_run(&row);
 }
 
-static Status give(Store *store, Sql *sql, void *user)
+static Status give_package(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const GiveCall *call = user;
@@ -350,5 +350,5 @@ Status store_package_give(Store *store, const char *package_id, uint64_t to, boo
                           uint32_t count_max, uint64_t bytes_max)
 {
     GiveCall call = {package_id, to, bytes_max, count_max, is_forced};
-    return store_call(store, give, &call);
+    return store_call(store, give_package, &call);
 }

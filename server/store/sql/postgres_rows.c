@@ -162,7 +162,7 @@ typedef struct TextBuilder {
     size_t at;
 } TextBuilder;
 
-static void put(TextBuilder *builder, const char *format, const char *a, const char *b)
+static void append(TextBuilder *builder, const char *format, const char *a, const char *b)
 {
     builder->at += (size_t)snprintf(builder->text + builder->at, sizeof builder->text - builder->at,
                                     format, a, b);
@@ -172,7 +172,7 @@ static void put(TextBuilder *builder, const char *format, const char *a, const c
 static void put_names(TextBuilder *builder, const PgTable *table, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        put(builder, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
+        append(builder, "%s%s", i > 0 ? ", " : "", table->columns[i].name);
     }
 }
 
@@ -181,7 +181,7 @@ static void put_arrays(TextBuilder *builder, const PgTable *table, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         char number[16];
         snprintf(number, sizeof number, "%s$%u", i > 0 ? ", " : "", i + 1);
-        put(builder, "%s::%s", number, array_text(table->columns[i].type));
+        append(builder, "%s::%s", number, array_text(table->columns[i].type));
     }
 }
 
@@ -196,17 +196,17 @@ static void array_types(const PgTable *table, uint32_t count, char out[SQL_COLUM
 static void put_same_keys(TextBuilder *builder, const PgTable *table, const char *a, const char *b)
 {
     for (uint32_t i = 0; i < table->key_count; i++) {
-        put(builder, "%s%s.", i > 0 ? " AND " : "", a);
-        put(builder, "%s = %s.", table->columns[i].name, b);
-        put(builder, "%s%s", table->columns[i].name, "");
+        append(builder, "%s%s.", i > 0 ? " AND " : "", a);
+        append(builder, "%s = %s.", table->columns[i].name, b);
+        append(builder, "%s%s", table->columns[i].name, "");
     }
 }
 
 static void put_changes(TextBuilder *builder, const PgTable *table, const char *from)
 {
     for (uint32_t i = table->key_count; i < table->column_count; i++) {
-        put(builder, "%s%s = ", i > table->key_count ? ", " : "", table->columns[i].name);
-        put(builder, "%s.%s", from, table->columns[i].name);
+        append(builder, "%s%s = ", i > table->key_count ? ", " : "", table->columns[i].name);
+        append(builder, "%s.%s", from, table->columns[i].name);
     }
 }
 
@@ -214,13 +214,13 @@ static PgStatement *make_put(Pg *pg, const PgTable *table)
 {
     TextBuilder builder = {.at = 0};
     char types[SQL_COLUMNS_MAX + 1];
-    put(&builder, "INSERT INTO %s(%s", table->info->name, "");
+    append(&builder, "INSERT INTO %s(%s", table->info->name, "");
     put_names(&builder, table, table->column_count);
-    put(&builder, ") SELECT * FROM unnest(%s%s", "", "");
+    append(&builder, ") SELECT * FROM unnest(%s%s", "", "");
     put_arrays(&builder, table, table->column_count);
-    put(&builder, ") ON CONFLICT(%s%s", "", "");
+    append(&builder, ") ON CONFLICT(%s%s", "", "");
     put_names(&builder, table, table->key_count);
-    put(&builder, ") DO UPDATE SET %s%s", "", "");
+    append(&builder, ") DO UPDATE SET %s%s", "", "");
     put_changes(&builder, table, "excluded");
     array_types(table, table->column_count, types);
     return pg_statement(pg, builder.text, types);
@@ -231,13 +231,13 @@ static PgStatement *make_change(Pg *pg, const PgTable *table)
 {
     TextBuilder builder = {.at = 0};
     char types[SQL_COLUMNS_MAX + 1];
-    put(&builder, "UPDATE %s AS t SET %s", table->info->name, "");
+    append(&builder, "UPDATE %s AS t SET %s", table->info->name, "");
     put_changes(&builder, table, "u");
-    put(&builder, " FROM unnest(%s%s", "", "");
+    append(&builder, " FROM unnest(%s%s", "", "");
     put_arrays(&builder, table, table->column_count);
-    put(&builder, ") AS u(%s%s", "", "");
+    append(&builder, ") AS u(%s%s", "", "");
     put_names(&builder, table, table->column_count);
-    put(&builder, ") WHERE %s%s", "", "");
+    append(&builder, ") WHERE %s%s", "", "");
     put_same_keys(&builder, table, "t", "u");
     array_types(table, table->column_count, types);
     return pg_statement(pg, builder.text, types);
@@ -247,11 +247,11 @@ static PgStatement *make_deletion(Pg *pg, const PgTable *table)
 {
     TextBuilder builder = {.at = 0};
     char types[SQL_COLUMNS_MAX + 1];
-    put(&builder, "DELETE FROM %s t USING unnest(%s", table->info->name, "");
+    append(&builder, "DELETE FROM %s t USING unnest(%s", table->info->name, "");
     put_arrays(&builder, table, table->key_count);
-    put(&builder, ") AS u(%s%s", "", "");
+    append(&builder, ") AS u(%s%s", "", "");
     put_names(&builder, table, table->key_count);
-    put(&builder, ") WHERE %s%s", "", "");
+    append(&builder, ") WHERE %s%s", "", "");
     put_same_keys(&builder, table, "t", "u");
     array_types(table, table->key_count, types);
     return pg_statement(pg, builder.text, types);

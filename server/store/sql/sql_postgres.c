@@ -173,7 +173,7 @@ static SqlError bind_null(void *of, int at)
     "WITH marked AS (" MARK_TEXT \
     " AND number = $3 RETURNING number) SELECT 1 / count(*) FROM marked"
 
-static SqlError begin(Pg *pg, PgStatement *statement)
+static SqlError begin_query(Pg *pg, PgStatement *statement)
 {
     SqlError error = pg_connect(pg);
     ASSERT(!pg->is_open);
@@ -270,7 +270,7 @@ static SqlError run_control(Pg *pg, PgStatement *statement)
     switch (statement->control) {
     case PG_BEGIN:
     case PG_BEGIN_READ:
-        return begin(pg, statement);
+        return begin_query(pg, statement);
     case PG_COMMIT:
         return commit(pg, statement);
     case PG_UNDO: // what waits came after the savepoint

@@ -145,8 +145,8 @@ typedef struct Builder {
     size_t at;
 } Builder;
 
-static void add(Builder *builder, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(Builder *builder, const char *format, ...)
+static void append(Builder *builder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(Builder *builder, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -164,7 +164,7 @@ static void add_columns(Builder *builder, const SqlTableInfo *table, const char 
     SqlColumn columns[SQL_COLUMNS_MAX];
     const uint32_t count = sql_table_columns(table, columns);
     for (uint32_t i = 0; i < count && (!keys_only || columns[i].is_key); i++) {
-        add(builder, "%s%s%s", i > 0 ? ", " : "", alias, columns[i].name);
+        append(builder, "%s%s%s", i > 0 ? ", " : "", alias, columns[i].name);
     }
 }
 
@@ -173,33 +173,33 @@ void sql_table_text(const SqlTableInfo *table, const SqlDialect *dialect, char o
     SqlColumn columns[SQL_COLUMNS_MAX];
     const uint32_t count = sql_table_columns(table, columns);
     Builder builder = {out, 0};
-    add(&builder, "CREATE TABLE %s(", table->name);
+    append(&builder, "CREATE TABLE %s(", table->name);
     for (uint32_t i = 0; i < count; i++) {
-        add(&builder, "%s %s, ", columns[i].name, sql_type_text(dialect, columns[i].type));
+        append(&builder, "%s %s, ", columns[i].name, sql_type_text(dialect, columns[i].type));
     }
-    add(&builder, "PRIMARY KEY(");
+    append(&builder, "PRIMARY KEY(");
     add_columns(&builder, table, "", true);
-    add(&builder, "))%s", dialect->table_end);
+    append(&builder, "))%s", dialect->table_end);
 }
 
 static void add_put(Builder *builder, const SqlTableInfo *table)
 {
     SqlColumn columns[SQL_COLUMNS_MAX];
     const uint32_t count = sql_table_columns(table, columns);
-    add(builder, "INSERT INTO %s(", table->name);
+    append(builder, "INSERT INTO %s(", table->name);
     add_columns(builder, table, "", false);
-    add(builder, ") VALUES(");
+    append(builder, ") VALUES(");
     for (uint32_t i = 0; i < count; i++) {
-        add(builder, "%s$%u", i > 0 ? ", " : "", i + 1);
+        append(builder, "%s$%u", i > 0 ? ", " : "", i + 1);
     }
-    add(builder, ") ON CONFLICT(");
+    append(builder, ") ON CONFLICT(");
     add_columns(builder, table, "", true);
-    add(builder, ") DO UPDATE SET ");
+    append(builder, ") DO UPDATE SET ");
     bool is_first = true;
     for (uint32_t i = 0; i < count; i++) {
         if (!columns[i].is_key) {
-            add(builder, "%s%s = excluded.%s", is_first ? "" : ", ", columns[i].name,
-                columns[i].name);
+            append(builder, "%s%s = excluded.%s", is_first ? "" : ", ", columns[i].name,
+                   columns[i].name);
             is_first = false;
         }
     }
@@ -250,11 +250,11 @@ void sql_statement_text(SqlName name, char out[SQL_TEXT_BYTES])
     for (const char *open = strchr(at, '{'); open != NULL; open = strchr(at, '{')) {
         const char *close = strchr(open, '}');
         ASSERT(close != NULL);
-        add(&builder, "%.*s", (int)(open - at), at);
+        append(&builder, "%.*s", (int)(open - at), at);
         add_braces(&builder, open + 1, (size_t)(close - open) - 1);
         at = close + 1;
     }
-    add(&builder, "%s", at);
+    append(&builder, "%s", at);
 }
 
 const char *sql_statement_types(SqlName name, char out[SQL_TYPES_BYTES])

@@ -263,7 +263,7 @@ static bool run_get(const Run *run)
 }
 
 // Writes a value under the request's key; says what went wrong.
-static bool put(const Run *run, Entry *entry, const uint8_t *value, size_t bytes)
+static bool put_value(const Run *run, Entry *entry, const uint8_t *value, size_t bytes)
 {
     const StoreConfig *config = &run->store->config;
     Use use = load_use(run);
@@ -300,7 +300,7 @@ static bool run_set(const Run *run)
     if (!find_entry(run, &entry)) {
         return fail_damaged(run);
     }
-    if (!put(run, &entry, value, bytes)) {
+    if (!put_value(run, &entry, value, bytes)) {
         return false;
     }
     store_answer_list(run->answer, 0);
@@ -319,7 +319,7 @@ static bool run_compare_and_set(const Run *run)
         return fail_damaged(run);
     }
     const bool same = entry.version == run->request->version;
-    if (same && !put(run, &entry, value, bytes)) {
+    if (same && !put_value(run, &entry, value, bytes)) {
         return false;
     }
     store_answer_list(run->answer, 2);
@@ -349,7 +349,7 @@ static bool run_increment(const Run *run)
     uint8_t bytes[12];
     ByteWriter writer = byte_writer(bytes, sizeof bytes);
     store_answer_integer(&writer, value);
-    if (!put(run, &entry, bytes, writer.at)) {
+    if (!put_value(run, &entry, bytes, writer.at)) {
         return false;
     }
     store_answer_list(run->answer, 1);

@@ -152,6 +152,7 @@ static Status next_epoch(Sql *sql, const char *world_id, Head *head)
 // Compare and set on the old epoch: of two who try, one hits.
 static bool raise_epoch(Sql *sql, const Job *job, Head old)
 {
+    ASSERT(old.epoch < STORE_EPOCH_MAX); // next_epoch has looked: an epoch never falls
     const char *world_id = job->answer.world_id;
     const Head next = {old.epoch + 1, 0};
     SqlRow row = sql_open(sql, SQL_HEAD_TAKE, TABLE_NONE);

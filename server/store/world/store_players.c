@@ -192,7 +192,7 @@ static bool is_kept(const KeptPlayers *kept, const char *world_id, uint64_t epoc
     return kept->epoch == epoch && kept->bytes != NULL && strcmp(kept->world_id, world_id) == 0;
 }
 
-static void forget(KeptPlayers *kept)
+static void forget_players(KeptPlayers *kept)
 {
     free(kept->bytes);
     *kept = (KeptPlayers){0};
@@ -201,14 +201,14 @@ static void forget(KeptPlayers *kept)
 void players_forget(Store *store)
 {
     for (uint32_t i = 0; i < STORE_KEPT_MAX; i++) {
-        forget(&store->kept[i]);
+        forget_players(&store->kept[i]);
     }
 }
 
 // The bytes are the store's from now on.
 static void keep_known(Applying *all, uint64_t epoch)
 {
-    forget(all->kept);
+    forget_players(all->kept);
     if (all->byte_count <= KEPT_BYTES_MAX && all->sql->error == SQL_NO_ERROR) {
         *all->kept = (KeptPlayers){.epoch = epoch,
                                    .bytes = all->bytes,
@@ -257,7 +257,7 @@ static bool load_old(Applying *all, uint64_t epoch, RowsFound *found)
     return list_players(all->old_bytes, all->old_byte_count, &all->old);
 }
 
-static void keep(Applying *all, const PlayerRow *player)
+static void keep_player(Applying *all, const PlayerRow *player)
 {
     memcpy(all->bytes + all->byte_count, player->bytes, player->byte_count);
     all->byte_count += player->byte_count;
@@ -269,7 +269,7 @@ static void keep_old(Applying *all, const PlayerRow *old)
     Row row;
     RowPlayer player;
     if (!all->is_full) {
-        keep(all, old);
+        keep_player(all, old);
     } else if (read_player(old, &row, &player)) {
         put_checkpoint(all->sql, all->world_id, &player);
     }
@@ -282,7 +282,7 @@ static void put_given(Applying *all, const PlayerRow *given, const PlayerRow *ol
     RowPlayer player;
     Text name, before;
     if (row_player_is_present(given->value, given->value_bytes, &name)) {
-        keep(all, given);
+        keep_player(all, given);
         if (old == NULL) {
             sql_run_with_key(all->sql, SQL_CHECKPOINT_DELETE, all->world_id, given->account);
         }

@@ -233,7 +233,7 @@ Status store_profiles_put(Store *store, const RowProfiles *profiles)
 Status store_profiles_read(Store *store, uint64_t account, uint8_t **row, size_t *bytes)
 {
     RowsFound found = {0};
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     sql_begin_read(store->reader);
     const Status status = write_row(store->reader, account, &found, row, bytes);
     const Status error = sql_status(store->reader);

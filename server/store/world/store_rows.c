@@ -193,9 +193,10 @@ static void put_chunk(Sql *sql, const char *world_id, const Row *from)
 static void put_attributes(Sql *sql, const char *world_id, const Row *from)
 {
     EntityKey key;
-    const uint8_t *book = NULL;
+    const uint8_t *attributes = NULL;
     size_t bytes = 0;
-    const bool exists = row_attributes(from, &key.name, &key.net_id, &book, &bytes) == STATUS_OK;
+    const bool exists =
+        row_attributes(from, &key.name, &key.net_id, &attributes, &bytes) == STATUS_OK;
     if (!exists) {
         const bool valid = key_entity(from, &key);
         ASSERT(valid);
@@ -205,7 +206,7 @@ static void put_attributes(Sql *sql, const char *world_id, const Row *from)
     sql_put_bytes(&row, key.name.data, key.name.bytes);
     sql_put_u64(&row, key.net_id);
     if (exists) {
-        sql_put_bytes(&row, book, bytes);
+        sql_put_bytes(&row, attributes, bytes);
         sql_put_checksum(&row);
     }
     (void)sql_run(&row);
@@ -381,13 +382,13 @@ static void read_attributes(Reading *reading)
         take_key(&row, TABLE_ATTRIBUTES);
         const char *name = sql_take_text(&row, WORLD_NAME_BYTES_MAX, &name_bytes);
         const uint64_t net_id = sql_take_u64(&row);
-        const uint8_t *book = sql_take_bytes(&row, ROW_VALUE_BYTES - 1, &bytes);
+        const uint8_t *attributes = sql_take_bytes(&row, ROW_VALUE_BYTES - 1, &bytes);
         if (!sql_take_checksum(&row)) {
             reading->found.damaged += 1;
             continue;
         }
         ByteWriter writer = begin_row(reading);
-        row_put_attributes((Text){name, (uint32_t)name_bytes}, net_id, book, bytes, &writer);
+        row_put_attributes((Text){name, (uint32_t)name_bytes}, net_id, attributes, bytes, &writer);
         give_row(reading, &writer);
     }
 }
@@ -509,7 +510,7 @@ Status store_rows(Store *store, const char *world_id, StoreRowSink sink, void *u
     if (!store_id_is_valid(world_id)) {
         return STATUS_MALFORMED;
     }
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     Sql *sql = store->reader;
     // One transaction, so that all tables are of one moment.
     sql_begin_read(sql);

@@ -155,7 +155,7 @@ Status store_world_find(Store *store, const char *world_id_or_code, StoreWorld *
     if (!store_id_is_valid(world_id_or_code)) {
         return STATUS_NOT_FOUND;
     }
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     Sql *sql = store->reader;
     Status status = find_world(sql, SQL_WORLD_FIND, world_id_or_code, out);
     if (status == STATUS_NOT_FOUND) {
@@ -170,7 +170,7 @@ uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max)
 {
     uint32_t count = 0;
     uint64_t damaged = 0;
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_WORLD_LIST, TABLE_NONE);
     while (count < max && sql_next(&row)) {
         if (take_world(&row, &out[count])) {
@@ -180,11 +180,7 @@ uint32_t store_worlds(Store *store, StoreWorld *out, uint32_t max)
         }
     }
     sql_close(&row);
-    sql_clear(store->reader);
-    pthread_mutex_unlock(&store->read_lock);
-    pthread_mutex_lock(&store->lock);
-    store->stats.damaged += damaged;
-    pthread_mutex_unlock(&store->lock);
+    status_ignore(store_read_end(store, STATUS_OK, damaged));
     return count;
 }
 
@@ -319,7 +315,7 @@ Status store_guest_delete(Store *store, const char *world_id, uint64_t account,
 
 bool store_guest_is_invited(Store *store, const char *world_id, uint64_t account)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_GUEST_FIND, TABLE_NONE);
     sql_put_string(&row, world_id);
     sql_put_u64(&row, account);
@@ -335,7 +331,7 @@ bool store_guest_is_invited(Store *store, const char *world_id, uint64_t account
 
 Status store_guests(Store *store, StoreGuestSink sink, void *user)
 {
-    pthread_mutex_lock(&store->read_lock);
+    store_read_begin(store);
     SqlRow row = sql_open(store->reader, SQL_GUEST_ALL, TABLE_NONE);
     while (sql_next(&row)) {
         char world_id[STORE_ID_BYTES + 1];

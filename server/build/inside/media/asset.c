@@ -179,23 +179,16 @@ static bool shrink(const Picture *from, uint32_t edge_max, Picture *out)
     return true;
 }
 
-static void put_big(Buffer *out, uint32_t value)
-{
-    const uint8_t bytes[4] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
-                              (uint8_t)value};
-    buffer_put(out, bytes, sizeof bytes);
-}
-
 static void put_chunk(Buffer *out, const char kind[4], const uint8_t *data, size_t bytes)
 {
-    put_big(out, (uint32_t)bytes);
+    buffer_put_u32_big(out, (uint32_t)bytes);
     buffer_put(out, kind, 4);
     buffer_put(out, data, bytes);
     uLong crc = crc32_z(crc32_z(0, NULL, 0), (const Bytef *)kind, 4);
     if (bytes > 0) { // zlib takes NULL as the start of a new checksum
         crc = crc32_z(crc, data, bytes);
     }
-    put_big(out, (uint32_t)crc);
+    buffer_put_u32_big(out, (uint32_t)crc);
 }
 
 // Every row as its difference from the pixel before (filter 1).

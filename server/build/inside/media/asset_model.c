@@ -345,7 +345,7 @@ static void read_model(Model *model)
     model_read_nodes(model);
 }
 
-static Status finish(Model *model, AssetInfo *info)
+static Status finish_model(Model *model, AssetInfo *info)
 {
     if (model->status != STATUS_OK) {
         return model->status;
@@ -360,7 +360,7 @@ static Status finish(Model *model, AssetInfo *info)
 }
 
 // Parses the JSON; a syntax error becomes the model's error. Free *block.
-static Status parse(Model *model, const char *text, size_t bytes, void **block)
+static Status parse_json(Model *model, const char *text, size_t bytes, void **block)
 {
     const AssetJob *job = model->job;
     if (bytes > TEXT_BYTES_MAX) {
@@ -389,14 +389,14 @@ static Status check_text(const AssetJob *job, const char *text, size_t bytes, co
     ModelBuffer buffers[BUFFERS_MAX] = {0};
     model.buffers = buffers;
     void *block = NULL;
-    Status status = parse(&model, text, bytes, &block);
+    Status status = parse_json(&model, text, bytes, &block);
     if (status != STATUS_OK) {
         return status;
     }
     if (model_is_ok(&model)) {
         read_model(&model);
     }
-    status = finish(&model, info);
+    status = finish_model(&model, info);
     for (uint32_t i = 0; i < BUFFERS_MAX; i++) {
         free(buffers[i].own);
     }
@@ -425,7 +425,7 @@ Status asset_gltf_files(const AssetJob *job, Buffer *out)
     Model model = {.job = job};
     void *block = NULL;
     AssetInfo unused;
-    Status status = parse(&model, (const char *)job->data, job->bytes, &block);
+    Status status = parse_json(&model, (const char *)job->data, job->bytes, &block);
     if (status != STATUS_OK) {
         return status;
     }
@@ -433,7 +433,7 @@ Status asset_gltf_files(const AssetJob *job, Buffer *out)
         list_files(&model, "buffers", BUFFERS_MAX, out);
         list_files(&model, "images", IMAGES_MAX, out);
     }
-    status = finish(&model, &unused);
+    status = finish_model(&model, &unused);
     free(block);
     return status == STATUS_OK ? out->status : status;
 }

@@ -63,11 +63,6 @@ Status worker_model_files(WorkerCall *call)
     return status == STATUS_OK ? asset_gltf_files(&job, &call->reply) : status;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const PackageItem *)a)->path, ((const PackageItem *)b)->path);
-}
-
 // The data is not copied: it stays in the request.
 static Status read_file(WorkerCall *call, PackageItem *item)
 {
@@ -100,7 +95,8 @@ static Status check(WorkerCall *call, const char *path, PackageKind kind, Packag
         }
     }
     if (count > 0) {
-        qsort(items, count, sizeof *items, by_path); // package_list_find needs this order
+        qsort(items, count, sizeof *items,
+              package_item_compare); // package_list_find needs this order
     }
     Status status = read_model(call, path, kind, &job);
     status = status == STATUS_OK ? asset_check(&job, kind, &info) : status;

@@ -9,6 +9,11 @@
 
 #define WARNINGS_OF_SKIPPED_MAX 20
 
+int package_item_compare(const void *a, const void *b)
+{
+    return strcmp(((const PackageItem *)a)->path, ((const PackageItem *)b)->path);
+}
+
 void package_list_free(PackageList *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -154,15 +159,12 @@ Status package_list_add(PackageList *list, const PackageEntry *entry, PackageIte
 
 // --- settling -----------------------------------------------------------------------------------
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const PackageItem *)a)->path, ((const PackageItem *)b)->path);
-}
-
 PackageItem *package_list_find(const PackageList *list, const char *path)
 {
     const PackageItem key = {.path = (char *)(uintptr_t)path};
-    return list->count == 0 ? NULL : bsearch(&key, list->items, list->count, sizeof key, by_path);
+    return list->count == 0
+               ? NULL
+               : bsearch(&key, list->items, list->count, sizeof key, package_item_compare);
 }
 
 // "MyGame/place.json", and everything else in MyGame too: somebody packed the folder instead of its
@@ -211,7 +213,7 @@ static Status check_together(PackageList *list)
 Status package_list_settle(PackageList *list)
 {
     if (list->count > 0) {
-        qsort(list->items, list->count, sizeof *list->items, by_path);
+        qsort(list->items, list->count, sizeof *list->items, package_item_compare);
     }
     take_off_folder(list);
     for (uint32_t i = 0; i < list->count; i++) {

@@ -40,6 +40,8 @@ MUST_USE Status package_list_add(PackageList *list, const PackageEntry *entry, P
 MUST_USE Status package_list_settle(PackageList *list);
 // A rejection of the whole archive.
 MUST_USE Status package_list_refuse(PackageList *list, PackageRule rule, const char *explanation);
+// The order of items, for qsort and bsearch: by path.
+int package_item_compare(const void *a, const void *b);
 // The item with that path in a settled list, or NULL.
 PackageItem *package_list_find(const PackageList *list, const char *path);
 
