@@ -133,6 +133,14 @@ test('cards of a class that is opened on the server itself show the address that
     await sheet.screenshot({ path: join(screens, 'lan_cards.png') });
     await sheet.close();
     assert.deepEqual((await ask(page, 'GET', '/api/session')).body.shared_urls, [others]);
+    // Of several addresses nobody but the teacher knows which one pupils reach.
+    assert.equal(spawnSync('ip', ['addr', 'add', '10.77.0.2/32', 'dev', 'lan0']).status, 0);
+    await teacher.go(`/class/${id}`);
+    await note.waitFor();
+    assert.ok((await note.textContent()).includes(`${others} or http://10.77.0.2:${up.port} before you make codes`));
+    await note.scrollIntoViewIfNeeded();
+    await page.screenshot({ path: join(screens, 'lan_class_several.png') });
+    assert.equal(spawnSync('ip', ['addr', 'del', '10.77.0.2/32', 'dev', 'lan0']).status, 0);
     // Others are told nothing of the machine's addresses.
     const other = await openPage(up.port, { width: 1024, height: 700 }, {}, ADDRESS);
     await other.go('/');
