@@ -25,6 +25,8 @@
 // Anchored parts of a scene; they live in shared read-only storage, not in entity slots.
 #define SCENE_PARTS_MAX 262144
 #define SCENE_BYTES_MAX (256u << 20) // of the compiled form
+// Files of a place: in its folder, its draft, its package, and in a page.
+#define PLACE_FILES_MAX 4000
 // Half the edge of the playable cube, in metres. float32 keeps 1/256 m at 65,536 m; 16,384 m keeps
 // 1 mm, which is the penetration that collision promises.
 #define WORLD_EXTENT_M 16384
@@ -464,7 +466,6 @@
 #define EDIT_CLIP_ENTITIES_MAX     65536 // of one paste
 #define EDIT_CLIP_BYTES_MAX        (16u << 20)
 #define EDIT_RECORDS_BYTES_MAX     (64u << 20) // of all objects together
-#define EDIT_FILES_MAX             4000
 #define EDIT_PATH_BYTES_MAX        160
 #define EDIT_LABEL_BYTES_MAX       64
 #define EDIT_EDITORS_MAX           32
@@ -535,8 +536,8 @@
 // scripts of one place, and diagnostics in one answer to a page.
 #define CHECK_FINDINGS_MAX    200
 #define CHECK_REQUIRES_MAX    1024
-#define CHECK_ASSETS_MAX      256  // names of assets that a script writes
-#define CHECK_MODULES_MAX     4000 // as many as a package has files
+#define CHECK_ASSETS_MAX      256 // names of assets that a script writes
+#define CHECK_MODULES_MAX     PLACE_FILES_MAX
 #define CHECK_DIAGNOSTICS_MAX 256
 
 // What scripts cost, for people (remote_cost.h, client_cost.h): names of remotes whose bytes are

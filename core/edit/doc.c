@@ -430,7 +430,7 @@ static Status grow_files(EditDoc *doc)
 
 static Status file_add(EditDoc *doc, uint32_t index, Text path, const uint8_t hash[SHA256_BYTES])
 {
-    if (doc->file_count == EDIT_FILES_MAX) {
+    if (doc->file_count == PLACE_FILES_MAX) {
         return STATUS_LIMIT;
     }
     if (doc->file_count == doc->file_max && grow_files(doc) != STATUS_OK) {
@@ -787,7 +787,7 @@ static Status read_list(EditDoc *doc, EditKind kind, ByteReader *reader)
 
 static Status read_files(EditDoc *doc, ByteReader *reader)
 {
-    const uint32_t count = byte_read_count(reader, EDIT_FILES_MAX);
+    const uint32_t count = byte_read_count(reader, PLACE_FILES_MAX);
     for (uint32_t i = 0; i < count && reader->status == STATUS_OK; i++) {
         size_t bytes;
         const uint8_t *path = edit_read_block(reader, &bytes);

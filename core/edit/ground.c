@@ -3,8 +3,6 @@
 
 #include "core/base/limits.h"
 
-#define CHUNK_EDGE 32
-
 typedef struct Painter {
     Heap *heap;
     const EditDoc *doc;

@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json_read.h"
+#include "core/base/limits.h"
 #include "core/edit/apply.h"
 #include "core/edit/text.h"
 
@@ -15,7 +16,6 @@
 #define VALUE_MAX   40  // bytes of a value that is shown
 #define PHRASE_MAX  400 // bytes of what changed about one thing
 #define LINES_CELLS (4u << 20)
-#define CHANGED_MAX 4000 // files
 #define ARROW       " → "
 #define TIMES       " ×"
 
@@ -603,7 +603,7 @@ static Status read_changes(const JsonNode *root, PlaceScratch *scratch, EditFile
     if (list == NULL) {
         return STATUS_OK;
     }
-    const JsonNode *row = json_read_array(list, 0, CHANGED_MAX, error);
+    const JsonNode *row = json_read_array(list, 0, PLACE_FILES_MAX, error);
     *out = place_scratch_take(scratch, list->count + 1u, sizeof **out);
     if (*out == NULL) {
         return STATUS_LIMIT;

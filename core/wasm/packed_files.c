@@ -1,6 +1,8 @@
 // See packed_files.h.
 #include "core/wasm/packed_files.h"
 
+#include "core/base/limits.h"
+
 #include <string.h>
 
 const char *packed_files_read(const uint8_t *packed, size_t bytes, PackedFiles *out)
@@ -15,7 +17,7 @@ const char *packed_files_read(const uint8_t *packed, size_t bytes, PackedFiles *
         if (reader.status != STATUS_OK || path_bytes >= sizeof out->paths[0]) {
             return "the files are not packed as they should be";
         }
-        if (out->count == PACKED_FILES_MAX) {
+        if (out->count == PLACE_FILES_MAX) {
             return "there are too many files";
         }
         char *own = out->paths[out->count];

@@ -2,13 +2,12 @@
 // length, content.
 #pragma once
 
+#include "core/base/limits.h"
 #include "core/wire/place.h"
 
-#define PACKED_FILES_MAX 4000 // as a package may have
-
 typedef struct PackedFiles {
-    PlaceFile files[PACKED_FILES_MAX]; // contents point into the packed bytes
-    char paths[PACKED_FILES_MAX][128];
+    PlaceFile files[PLACE_FILES_MAX]; // contents point into the packed bytes
+    char paths[PLACE_FILES_MAX][128];
     uint32_t count;
 } PackedFiles;
 

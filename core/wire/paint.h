@@ -5,10 +5,11 @@
 
 #include "core/base/bits.h"
 #include "core/base/json_write.h"
+#include "core/base/limits.h"
 #include "core/base/text.h"
 
-#define PAINT_ASSETS_MAX     4000 // of a place; as ASSETS_MAX of a build
-#define PAINT_SHARE_HUNDREDS 100  // of a whole: LOOK_SHARE
+#define PAINT_ASSETS_MAX     PLACE_FILES_MAX
+#define PAINT_SHARE_HUNDREDS 100 // of a whole: LOOK_SHARE
 
 typedef enum PaintMaterial {
 #define LOOK_MATERIAL(name) PAINT_MATERIAL_##name,

@@ -2,6 +2,7 @@
 #include "server/channel/edit_link.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "core/base/utf8.h"
 #include "server/channel/printable.h"
 
@@ -181,7 +182,7 @@ Status edit_disk_read(ByteReader *reader, EditDisk *out)
 {
     EditDisk disk = {.settings = read_text(reader)};
     disk.scene = read_text(reader);
-    disk.file_count = byte_read_count(reader, EDIT_FILES_MAX);
+    disk.file_count = byte_read_count(reader, PLACE_FILES_MAX);
     disk.files = edit_read_block(reader, &disk.file_bytes);
     ByteReader files = byte_reader(disk.files, reader->status == STATUS_OK ? disk.file_bytes : 0);
     for (uint32_t i = 0; i < disk.file_count && reader->status == STATUS_OK; i++) {
@@ -400,7 +401,7 @@ static void read_write(ByteReader *reader, EditReport *report)
     report->has_scene = read_text_if(reader, &report->scene);
     report->settings_known = byte_read_bytes(reader, SHA256_BYTES);
     report->scene_known = byte_read_bytes(reader, SHA256_BYTES);
-    report->file_count = byte_read_count(reader, 2 * EDIT_FILES_MAX);
+    report->file_count = byte_read_count(reader, 2 * PLACE_FILES_MAX);
     report->files = *reader;
     for (uint32_t i = 0; i < report->file_count && reader->status == STATUS_OK; i++) {
         EditReportFile file;

@@ -26,7 +26,6 @@
 #define NOTES_BYTES   2001
 #define ADDRESS_BYTES 8192
 #define BAR_COLUMNS   24
-#define NS_PER_MS     1000000ull
 
 static void print_usage(FILE *out)
 {

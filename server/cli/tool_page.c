@@ -12,7 +12,6 @@
 #define POLL_MS_MIN 20
 #define POLL_MS_MAX 500
 #define WAIT_MS_MAX (35u * 60 * 1000) // a build has at most 30 minutes
-#define NS_PER_MS   1000000ull
 
 static void print_json(const ToolReply *reply)
 {

@@ -252,7 +252,7 @@ static void list_file(void *user, const char *path)
     char reason[WORKER_REASON_BYTES];
     Content content;
     uint64_t bytes = 0, changed_ns = 0;
-    if (list->count == DRAFT_FILES_MAX) {
+    if (list->count == PLACE_FILES_MAX) {
         list->is_full = true;
         return;
     }
@@ -291,7 +291,7 @@ static void record_gone(const Listing *list)
 static Status list_files(Listing *list)
 {
     Status status = store_draft_files(list->drafts->store, list->place_id, list->files,
-                                      DRAFT_FILES_MAX, &list->file_count);
+                                      PLACE_FILES_MAX, &list->file_count);
     if (status == STATUS_OK) {
         status = draft_walk(list->folder, list_file, list);
     }
@@ -315,8 +315,8 @@ static Status list_as(Drafts *drafts, const char *place_id, uint64_t maker, Stor
                     .place_id = place_id,
                     .folder = folder,
                     .maker = maker,
-                    .files = calloc(DRAFT_FILES_MAX, sizeof *list.files),
-                    .out = calloc(DRAFT_FILES_MAX, sizeof *list.out)};
+                    .files = calloc(PLACE_FILES_MAX, sizeof *list.files),
+                    .out = calloc(PLACE_FILES_MAX, sizeof *list.out)};
     Status status = STATUS_LIMIT;
     if (list.files != NULL && list.out != NULL) {
         pthread_mutex_t *lock = lock_of(drafts, place_id);
@@ -422,15 +422,15 @@ static Status check_known(Drafts *drafts, const DraftWrite *write, const char *f
 static Status check_others(Drafts *drafts, const DraftWrite *write, const char *path,
                            char reason[WORKER_REASON_BYTES])
 {
-    StoreDraftFile *files = calloc(DRAFT_FILES_MAX, sizeof *files);
-    const char **paths = calloc(DRAFT_FILES_MAX + 1, sizeof *paths);
+    StoreDraftFile *files = calloc(PLACE_FILES_MAX, sizeof *files);
+    const char **paths = calloc(PLACE_FILES_MAX + 1, sizeof *paths);
     uint32_t count = 0;
     Status status = files != NULL && paths != NULL ? STATUS_OK : STATUS_LIMIT;
     if (status == STATUS_OK) {
-        status = store_draft_files(drafts->store, write->place_id, files, DRAFT_FILES_MAX, &count);
+        status = store_draft_files(drafts->store, write->place_id, files, PLACE_FILES_MAX, &count);
     }
-    if (status == STATUS_OK && count >= DRAFT_FILES_MAX) {
-        snprintf(reason, WORKER_REASON_BYTES, "a place has at most %u files", DRAFT_FILES_MAX);
+    if (status == STATUS_OK && count >= PLACE_FILES_MAX) {
+        snprintf(reason, WORKER_REASON_BYTES, "a place has at most %u files", PLACE_FILES_MAX);
         status = STATUS_LIMIT;
     }
     if (status == STATUS_OK) {

@@ -12,7 +12,6 @@
 #include "server/store/place/blob.h"
 #include "server/store/place/store_draft.h"
 
-#define DRAFT_FILES_MAX  4000 // as a package may have
 #define DRAFT_PATH_BYTES 4096
 
 typedef struct Drafts Drafts;

@@ -14,7 +14,6 @@
 #include <time.h>
 
 #define NEVER          UINT64_MAX
-#define NS_PER_MS      1000000ull
 #define LOOK_MS_MAX    1000
 #define LOOKS_A_PERIOD 8
 

@@ -21,11 +21,10 @@
 #define LOGS_PER_SECOND    200
 #define BEATS_PER_SECOND   5
 #define PAUSED_BEAT_NS     (CHANNEL_PAUSED_BEAT_MS * 1000000ull)
-#define PAUSED_STATS_NS    (NS_PER_SECOND * 10) // nothing in them changes but processor time
+#define PAUSED_STATS_NS    (NS_PER_S * 10) // nothing in them changes but processor time
 #define CLOSE_NORMAL       1000
 #define CLOSE_GOING_AWAY   1001
 #define CLOSE_POLICY       1008
-#define NS_PER_SECOND      1000000000ull
 #define HASH_EVERY_SECONDS 1
 
 // --- to the host --------------------------------------------------------------------------------
@@ -426,7 +425,7 @@ static void count_time(uint64_t us, uint64_t buckets[HOST_TIME_BUCKETS], uint64_
 // A tick begins. Without one before it there is no interval.
 static void count_begin(WorldLoop *loop, uint64_t now, uint64_t late_us)
 {
-    const uint64_t planned = loop->began_ns + NS_PER_SECOND / loop->tick_rate;
+    const uint64_t planned = loop->began_ns + NS_PER_S / loop->tick_rate;
     count_time(late_us, loop->stats.late, &loop->stats.late_us);
     if (loop->began_ns != 0) {
         count_time(now > planned ? (now - planned) / 1000 : 0, loop->stats.excess,
@@ -674,7 +673,7 @@ static bool pause_ticks(WorldLoop *loop)
 
 void world_loop_run(WorldLoop *loop)
 {
-    const uint64_t interval = NS_PER_SECOND / loop->tick_rate;
+    const uint64_t interval = NS_PER_S / loop->tick_rate;
     uint64_t due = clock_ns();
     for (;;) {
         if (may_pause(loop)) {

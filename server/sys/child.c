@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define PIECE_BYTES (64u << 10)
-#define NS_PER_MS   1000000ull
 
 Child child_none(void)
 {

@@ -3,6 +3,9 @@
 
 #include <stdint.h>
 
+#define NS_PER_MS 1000000ull
+#define NS_PER_S  1000000000ull
+
 uint64_t clock_ns(void);            // monotonic, from any starting point
 static inline double clock_ms(void) // the same in milliseconds
 {

@@ -42,7 +42,7 @@ Status local_file_put(LocalHost *host, const char *path, const void *data, size_
         return STATUS_RANGE;
     }
     LocalFile *file = local_file_find(host, path);
-    if (file == NULL && host->file_count == LOCAL_HOST_FILES_MAX) {
+    if (file == NULL && host->file_count == PLACE_FILES_MAX) {
         return STATUS_LIMIT;
     }
     uint8_t *copy = heap_alloc(host->heap, bytes + 1);

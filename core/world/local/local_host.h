@@ -12,8 +12,6 @@
 
 typedef struct LocalHost LocalHost;
 
-#define LOCAL_HOST_FILES_MAX 4000 // as a package may have
-
 typedef struct LocalHostConfig {
     uint32_t player_max;
     uint32_t entity_max;

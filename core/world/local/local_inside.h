@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/json_read.h"
+#include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/world/local/local_host.h"
 #include "core/world/save/row.h"
@@ -40,7 +41,7 @@ typedef struct LocalScript {
 
 // What the scripts among them were compiled into.
 typedef struct LocalScripts {
-    LocalScript items[LOCAL_HOST_FILES_MAX];
+    LocalScript items[PLACE_FILES_MAX];
     uint32_t count;
 } LocalScripts;
 
@@ -56,7 +57,7 @@ typedef struct LocalRune {
 struct LocalHost {
     Heap *heap;
     LocalHostConfig config;
-    LocalFile files[LOCAL_HOST_FILES_MAX];
+    LocalFile files[PLACE_FILES_MAX];
     uint32_t file_count;
     LocalBuilt built;
     World *world;

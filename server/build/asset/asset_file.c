@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/asset/asset_file.h"
 
+#include "core/base/limits.h"
 #include "server/build/place/place_folder.h"
 #include "server/sys/clock.h"
 
@@ -16,8 +17,6 @@
 
 #define SETTLED_MS  3000 // FAT counts in steps of two seconds
 #define BLOCK_BYTES (64u << 10)
-#define NS_PER_S    1000000000ll
-#define NS_PER_MS   1000000ll
 
 typedef struct Walk {
     AssetFileList *list;
@@ -32,11 +31,12 @@ typedef struct Walk {
 
 static AssetStamp stamp_of(const struct stat *about)
 {
-    return (AssetStamp){.device = (uint64_t)about->st_dev,
-                        .inode = (uint64_t)about->st_ino,
-                        .bytes = (uint64_t)about->st_size,
-                        .modified_ns = about->st_mtim.tv_sec * NS_PER_S + about->st_mtim.tv_nsec,
-                        .changed_ns = about->st_ctim.tv_sec * NS_PER_S + about->st_ctim.tv_nsec};
+    return (AssetStamp){
+        .device = (uint64_t)about->st_dev,
+        .inode = (uint64_t)about->st_ino,
+        .bytes = (uint64_t)about->st_size,
+        .modified_ns = about->st_mtim.tv_sec * (int64_t)NS_PER_S + about->st_mtim.tv_nsec,
+        .changed_ns = about->st_ctim.tv_sec * (int64_t)NS_PER_S + about->st_ctim.tv_nsec};
 }
 
 Status asset_stamp_of(int file, AssetStamp *out)
@@ -58,7 +58,7 @@ bool asset_stamp_equal(const AssetStamp *a, const AssetStamp *b)
 // The change time (ctime): unlike the modification time, no program can set it.
 bool asset_stamp_is_settled(const AssetStamp *stamp)
 {
-    return stamp->changed_ns / NS_PER_MS + SETTLED_MS < (int64_t)clock_unix_ms();
+    return stamp->changed_ns / (int64_t)NS_PER_MS + SETTLED_MS < (int64_t)clock_unix_ms();
 }
 
 Status asset_file_hash(int file, const AssetStamp *stamp, uint8_t hash[SHA256_BYTES])
@@ -139,8 +139,7 @@ static bool has_room(Walk *walk, const char *path, uint64_t bytes)
         return false;
     }
     if (walk->list->count >= walk->file_max) {
-        snprintf(why, sizeof why, "with it the place has more than %d files",
-                 PLACE_FOLDER_FILES_MAX);
+        snprintf(why, sizeof why, "with it the place has more than %d files", PLACE_FILES_MAX);
         tell_refused(walk, path, RULE_FILES, why);
         walk->is_full = true;
     } else if (bytes > walk->bytes_max - walk->list->bytes) {

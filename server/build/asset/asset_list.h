@@ -4,11 +4,12 @@
 #pragma once
 
 #include "core/base/bytes.h"
+#include "core/base/limits.h"
 #include "server/build/asset/asset_file.h"
 #include "server/build/asset/asset_info.h"
 #include "server/build/place/place_folder.h"
 
-#define ASSET_LIST_COUNT_MAX PLACE_FOLDER_FILES_MAX
+#define ASSET_LIST_COUNT_MAX PLACE_FILES_MAX
 #define ASSET_LIST_BYTES_MAX (4u << 20) // 1,000 bytes each, of which a path takes at most 762
 // Enough to read the largest list: its tree (8 values an asset), its texts and its rows.
 #define ASSET_LIST_ARENA_BYTES (16u << 20)

@@ -5,6 +5,7 @@
 #include "server/build/ask/ask_place.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "core/place/place.h"
 #include "server/build/inside/worker_op.h"
 
@@ -202,7 +203,7 @@ static Status compile_with_room(WorkerCall *call, const PlaceFile *files, uint32
 Status worker_place(WorkerCall *call)
 {
     const uint32_t count = byte_read_u32(&call->request);
-    if (call->request.status != STATUS_OK || count > 2 * PLACE_FOLDER_FILES_MAX) {
+    if (call->request.status != STATUS_OK || count > 2 * PLACE_FILES_MAX) {
         return worker_refuse(call, STATUS_MALFORMED, "not a request for a scene");
     }
     PlaceFile *files = calloc(count + 1, sizeof *files);

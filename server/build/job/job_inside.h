@@ -2,12 +2,11 @@
 #pragma once
 
 #include "server/build/job/job.h"
+#include "server/sys/clock.h"
 
 #include <pthread.h>
 
 #define JOB_THREADS_MAX 8
-#define NS_PER_S        1000000000ull
-#define NS_PER_MS       1000000ull
 
 typedef struct Job {
     JobStatus status; // id "": the slot was never used

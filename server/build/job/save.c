@@ -28,7 +28,6 @@
 #define LOCK_TRIES   10 // a fifth of a second, during which the host serves nobody
 #define LOCK_FOLDER  ".sandlot"
 #define LOCK_NAME    "save.lock"
-#define NS_PER_MS    1000000ull
 #define SOUL_ENDINGS SOUL_LANGUAGE_COUNT
 
 static pthread_mutex_t save_lock = PTHREAD_MUTEX_INITIALIZER;

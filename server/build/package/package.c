@@ -4,6 +4,7 @@
 #include "server/build/package/package_reply.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
 
@@ -154,7 +155,7 @@ static Status read_file(ByteReader *reader, bool with_contents, PackageInfo *inf
 
 static Status check_together(const PlaceFolder *folder, char reason[WORKER_REASON_BYTES])
 {
-    const char *paths[PLACE_FOLDER_FILES_MAX];
+    const char *paths[PLACE_FILES_MAX];
     bool has_place = false, has_scene = false;
     for (uint32_t i = 0; i < folder->file_count; i++) {
         paths[i] = folder->files[i].path;
@@ -174,7 +175,7 @@ static Status read_files(ByteReader *reader, bool with_contents, PackageInfo *in
                          char reason[WORKER_REASON_BYTES])
 {
     const uint32_t count = byte_read_u32(reader);
-    if (reader->status != STATUS_OK || count > PLACE_FOLDER_FILES_MAX) {
+    if (reader->status != STATUS_OK || count > PLACE_FILES_MAX) {
         return reply_invalid(reason);
     }
     info->folder.files = calloc((size_t)count + 1, sizeof *info->folder.files);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/build/pipeline/build.h"
 
+#include "core/base/limits.h"
 #include "server/build/package/package_rules.h"
 #include "server/build/pipeline/build_stages.h"
 #include "server/build/place/place_home.h"
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 
 #define PATH_BYTES 4096
-#define NS_PER_MS  1000000u
 
 struct Builder {
     BuildConfig config; // its strings are copies
@@ -362,10 +362,10 @@ static void check_size(Build *build)
 {
     PlaceSize size = {0};
     const Status status = place_stamp_size(build->request->place, &size);
-    if (status == STATUS_LIMIT || size.file_count > PLACE_FOLDER_FILES_MAX) {
+    if (status == STATUS_LIMIT || size.file_count > PLACE_FILES_MAX) {
         diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "pack",
                         "`sandlot pack` will refuse the place: it has more than %d files",
-                        PLACE_FOLDER_FILES_MAX);
+                        PLACE_FILES_MAX);
     } else if (size.bytes > PLACE_FOLDER_BYTES_MAX) {
         diagnostic_addf(&build->result->diagnostics, DIAGNOSTIC_WARNING, "", 0, 0, "pack",
                         "`sandlot pack` will refuse the place: it is larger than %u MiB",

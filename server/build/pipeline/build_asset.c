@@ -3,6 +3,7 @@
 // at its folder, however large its assets are; the worker's answers are cached by the hash of the
 // file.
 #define _GNU_SOURCE
+#include "core/base/limits.h"
 #include "server/build/asset/asset_list.h"
 #include "server/build/package/package.h"
 #include "server/build/pipeline/build_stages.h"
@@ -602,7 +603,7 @@ static Status check_assets(Assets *assets)
     BuildResult *result = build->result;
     const uint32_t errors_before = result->diagnostics.error_count;
     Status status = asset_files_list(
-        build->request->place, PLACE_FOLDER_FILES_MAX - build->folder.file_count,
+        build->request->place, PLACE_FILES_MAX - build->folder.file_count,
         PLACE_FOLDER_BYTES_MAX - build->folder.bytes, &assets->files, &result->diagnostics);
     if (status != STATUS_OK) {
         return status;

@@ -2,6 +2,7 @@
 // the files; pixels, seconds, triangles and the thumbnail are not computed again, so only their
 // form is checked.
 #define _GNU_SOURCE
+#include "core/base/limits.h"
 #include "server/build/ask/ask_artifact.h"
 #include "server/build/pipeline/artifact.h"
 #include "server/build/pipeline/build_stages.h"
@@ -121,8 +122,8 @@ Status build_verify_assets(const BuildContext *context, const char *place)
     }
     arena_init(&look.arena, block, ASSET_LIST_ARENA_BYTES);
     // Files that are not allowed in assets/ are reported as in a build.
-    Status status = asset_files_list(place, PLACE_FOLDER_FILES_MAX, PLACE_FOLDER_BYTES_MAX,
-                                     &look.files, context->diagnostics);
+    Status status = asset_files_list(place, PLACE_FILES_MAX, PLACE_FOLDER_BYTES_MAX, &look.files,
+                                     context->diagnostics);
     status =
         status != STATUS_OK ? context_fail(context, status, "out of memory") : read_list(&look);
     if (look.has_list) {

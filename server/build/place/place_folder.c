@@ -140,9 +140,8 @@ static Status read_file(Walk *walk, int file, const char *path, size_t bytes_max
                  PLACE_FOLDER_BYTES_MAX >> 20);
         return refuse_more(walk, path, why);
     }
-    if (walk->folder->file_count == PLACE_FOLDER_FILES_MAX) {
-        snprintf(why, sizeof why, "with it the place has more than %d files",
-                 PLACE_FOLDER_FILES_MAX);
+    if (walk->folder->file_count == PLACE_FILES_MAX) {
+        snprintf(why, sizeof why, "with it the place has more than %d files", PLACE_FILES_MAX);
         return refuse_more(walk, path, why);
     }
     const size_t size = (size_t)about.st_size;

@@ -7,7 +7,6 @@
 #include "server/build/base/diagnostic.h"
 #include "server/build/base/reason.h"
 
-#define PLACE_FOLDER_FILES_MAX 4000
 #define PLACE_FOLDER_BYTES_MAX (256u << 20)
 #define PLACE_FOLDER_DEPTH_MAX 12
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server/build/place/place_stamp.h"
 
+#include "core/base/limits.h"
 #include "server/build/place/place_folder.h"
 
 #include <dirent.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENTRIES_MAX (4 * PLACE_FOLDER_FILES_MAX)
+#define ENTRIES_MAX (4 * PLACE_FILES_MAX)
 
 typedef struct Walk {
     uint64_t sum[4];

@@ -16,7 +16,6 @@
 #define TIMEOUT_S_DEFAULT  120
 #define RETRIES_DEFAULT    3
 #define SLICE_MS           50
-#define NS_PER_MS          1000000ull
 
 // --- settings -----------------------------------------------------------------------------------
 

@@ -21,7 +21,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_MS          1000000ull
 #define TELL_MS            1000 // how often unchanged progress is reported
 #define CALL_MS_MAX        (10u * 60 * 1000)
 #define DECLARATIONS_BYTES (1u << 20)

@@ -65,7 +65,7 @@ static uint64_t fingerprint(const EditDraft *draft)
 
 static void add_file(Look *look, const char *path, const uint8_t hash[SHA256_BYTES])
 {
-    if (look->count < EDIT_FILES_MAX && strcmp(path, "place.json") != 0 &&
+    if (look->count < PLACE_FILES_MAX && strcmp(path, "place.json") != 0 &&
         strcmp(path, "scene.json") != 0) {
         edit_disk_file_write(text_from(path), hash, &look->files);
         look->count += 1;

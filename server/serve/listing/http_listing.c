@@ -21,7 +21,6 @@
 #define QUERY_BYTES    200
 #define LIMIT_RULE     "limit is a number from 1 to 100"
 #define TAGS_SHOWN_MAX 200
-#define NS_PER_MS      1000000ull
 
 // --- the feed -----------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "server/shell/edit/edit_process.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ static void revert_files(EditProcess *process)
 static void take_failed(EditProcess *process, ByteReader *reader)
 {
     const uint64_t count = byte_read_u64(reader);
-    if (reader->status != STATUS_OK || count == 0 || count > 2 * EDIT_FILES_MAX) {
+    if (reader->status != STATUS_OK || count == 0 || count > 2 * PLACE_FILES_MAX) {
         return;
     }
     EditKept *items = calloc((size_t)count, sizeof *items);

@@ -20,8 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NS_PER_MS 1000000ull
-#define ASIDE     "aside" // where a blob is written before it gets its name
+#define ASIDE "aside" // where a blob is written before it gets its name
 
 #define PUTS_MAX    65536
 #define FETCH_TRIES 3 // if what comes is not what its name says

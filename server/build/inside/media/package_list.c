@@ -3,6 +3,7 @@
 #include "server/build/inside/media/package_list.h"
 
 #include "core/base/check.h"
+#include "core/base/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +101,9 @@ static Status add_file(PackageList *list, const PackageEntry *entry, const char 
     if (status != STATUS_OK) {
         return status;
     }
-    if (list->count == PLACE_FOLDER_FILES_MAX) {
+    if (list->count == PLACE_FILES_MAX) {
         return package_refuse(list->reason, path, strlen(path), RULE_FILES,
-                              "with it the place has more than %d files", PLACE_FOLDER_FILES_MAX);
+                              "with it the place has more than %d files", PLACE_FILES_MAX);
     }
     PackageItem *item = append(list);
     char *own = strdup(path);
