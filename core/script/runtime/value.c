@@ -21,6 +21,13 @@ enum {
     TAG_PLAYER
 };
 
+// Steps, as tests/script/api_cost.txt measures them.
+#define VALUE_STEPS       20 // a value or a key
+#define OBJECT_STEPS      10 // besides, if it is a vector, an entity or a player
+#define KEY_STEPS         4  // a key that is put into the list to sort
+#define KEY_COMPARE_STEPS 15 // comparing two keys, and moving them
+#define KEY_COMPARE_BYTES 32 // for one step more
+
 #define MAP_KEYS_MAX  4096
 #define MAP_KEYS_TEXT "more than 4096 keys in one table"
 
@@ -67,11 +74,23 @@ static size_t path_add(Path *path, const char *text)
     return before;
 }
 
+// Written for each item of each list, so without snprintf.
 static size_t path_add_index(Path *path, long long index)
 {
-    char text[40];
-    snprintf(text, sizeof text, "[%lld]", index);
-    return path_add(path, text);
+    char text[24];
+    size_t at = sizeof text - 2;
+    text[at] = ']';
+    text[at + 1] = 0;
+    uint64_t left = index < 0 ? 0 - (uint64_t)index : (uint64_t)index;
+    do {
+        text[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (index < 0) {
+        text[--at] = '-';
+    }
+    text[--at] = '[';
+    return path_add(path, text + at);
 }
 
 // The key on top of the stack.
@@ -123,6 +142,7 @@ static bool encode_list(Encoder *encoder, int index, uint64_t count, uint32_t de
 // Integers, then other numbers, then texts; each ascending. Both keys are on the stack.
 static bool key_is_before(lua_State *lua, int a, int b)
 {
+    vm_charge(lua, KEY_COMPARE_STEPS);
     const bool a_text = lua_type(lua, a) == LUA_TSTRING;
     const bool b_text = lua_type(lua, b) == LUA_TSTRING;
     if (a_text != b_text) {
@@ -135,7 +155,9 @@ static bool key_is_before(lua_State *lua, int a, int b)
     size_t b_bytes = 0;
     const char *a_data = lua_tolstring(lua, a, &a_bytes);
     const char *b_data = lua_tolstring(lua, b, &b_bytes);
-    const int order = memcmp(a_data, b_data, a_bytes < b_bytes ? a_bytes : b_bytes);
+    const size_t least = a_bytes < b_bytes ? a_bytes : b_bytes;
+    vm_charge(lua, least / KEY_COMPARE_BYTES);
+    const int order = memcmp(a_data, b_data, least);
     return order != 0 ? order < 0 : a_bytes < b_bytes;
 }
 
@@ -193,7 +215,7 @@ static bool push_sorted_keys(Encoder *encoder, int index, lua_Integer *count)
     lua_pushnil(lua);
     while (lua_next(lua, index) != 0) {
         lua_pop(lua, 1);
-        vm_charge(lua, 2);
+        vm_charge(lua, KEY_STEPS);
         const int type = lua_type(lua, -1);
         if ((type != LUA_TSTRING && type != LUA_TNUMBER) || *count == MAP_KEYS_MAX) {
             lua_settop(lua, keys - 1);
@@ -259,6 +281,7 @@ bool value_is_list(lua_State *lua, int index, uint64_t *count)
 static bool encode_userdata(Encoder *encoder, int index)
 {
     lua_State *lua = encoder->lua;
+    vm_charge(lua, OBJECT_STEPS);
     if (object_is_vector(lua, index)) {
         const Vec3 vector = object_vector(lua, index);
         if (!vec3_is_finite(vector)) {
@@ -317,7 +340,7 @@ static bool encode(Encoder *encoder, int index, uint32_t depth)
 {
     lua_State *lua = encoder->lua;
     bool ok = true;
-    vm_charge(lua, 1);
+    vm_charge(lua, VALUE_STEPS);
     switch (lua_type(lua, index)) {
     case LUA_TNIL:
         byte_write_u8(encoder->writer, TAG_NIL);
