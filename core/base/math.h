@@ -22,6 +22,8 @@
 #include <stdint.h>
 
 #define MATH_PI 3.14159265358979f
+// How far the squared length of a quaternion in a file may be from 1 to be kept as it is written.
+#define QUAT_UNIT_TOLERANCE 1e-6f
 
 typedef struct Vec3 {
     float x, y, z;

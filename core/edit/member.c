@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNIT_TOLERANCE 1e-6f // as in place_table.c
-
 const PlaceTable *edit_kind_table(EditKind kind)
 {
     static const PlaceTable *const tables[EDIT_KIND_COUNT] = {
@@ -121,7 +119,7 @@ static Status tidy_rotation(PlaceRotation *rotation)
         return STATUS_OK;
     }
     Quat q = {v[0], v[1], v[2], v[3]};
-    if (math_abs(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w - 1) > UNIT_TOLERANCE) {
+    if (math_abs(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w - 1) > QUAT_UNIT_TOLERANCE) {
         q = quat_normalise(q);
     }
     const float values[4] = {q.x, q.y, q.z, q.w};

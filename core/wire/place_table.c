@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define BLOCK_BYTES      (32u << 10)
-#define UNIT_TOLERANCE   1e-6f // of the squared length of a quaternion that is kept as written
 #define ATTRIBUTE_NUMBER 1.7976931348623157e308
 #define NODE_TEXT_BYTES  32 // ends of a name and of a text, with what keeps the next aligned
 #define NO_ROOM          "needs more memory than there is"
@@ -299,7 +298,7 @@ static PlaceRotation rotation_from_json(const JsonNode *node, JsonError *error)
         return out;
     }
     // What is unit already stays as it is, or writing and reading again would change it.
-    if (math_abs(unit - 1) > UNIT_TOLERANCE) {
+    if (math_abs(unit - 1) > QUAT_UNIT_TOLERANCE) {
         q = quat_normalise(q);
     }
     const float values[4] = {q.x, q.y, q.z, q.w};
