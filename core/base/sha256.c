@@ -35,27 +35,36 @@ static void expand(uint32_t schedule[64], const uint8_t block[64])
     }
 }
 
+// One of the 64 rounds. The eight words change places after each; the caller names them in their
+// new order, so that none is moved.
+static inline void run_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e,
+                             uint32_t f, uint32_t g, uint32_t *h, uint32_t input)
+{
+    const uint32_t s1 = rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25);
+    const uint32_t choice = ((f ^ g) & e) ^ g;
+    const uint32_t t1 = *h + s1 + choice + input;
+    const uint32_t s0 = rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22);
+    const uint32_t majority = (a & b) | ((a | b) & c);
+    *d += t1;
+    *h = t1 + s0 + majority;
+}
+
 static void compress(uint32_t state[8], const uint8_t block[64])
 {
     uint32_t schedule[64];
     expand(schedule, block);
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
-    for (uint32_t i = 0; i < 64; i++) {
-        const uint32_t s1 = rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25);
-        const uint32_t choice = (e & f) ^ (~e & g);
-        const uint32_t t1 = h + s1 + choice + round_constants[i] + schedule[i];
-        const uint32_t s0 = rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22);
-        const uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
-        const uint32_t t2 = s0 + majority;
-        h = g;
-        g = f;
-        f = e;
-        e = d + t1;
-        d = c;
-        c = b;
-        b = a;
-        a = t1 + t2;
+    for (uint32_t i = 0; i < 64; i += 8) {
+        const uint32_t *input = schedule + i, *constant = round_constants + i;
+        run_round(a, b, c, &d, e, f, g, &h, input[0] + constant[0]);
+        run_round(h, a, b, &c, d, e, f, &g, input[1] + constant[1]);
+        run_round(g, h, a, &b, c, d, e, &f, input[2] + constant[2]);
+        run_round(f, g, h, &a, b, c, d, &e, input[3] + constant[3]);
+        run_round(e, f, g, &h, a, b, c, &d, input[4] + constant[4]);
+        run_round(d, e, f, &g, h, a, b, &c, input[5] + constant[5]);
+        run_round(c, d, e, &f, g, h, a, &b, input[6] + constant[6]);
+        run_round(b, c, d, &e, f, g, h, &a, input[7] + constant[7]);
     }
     state[0] += a;
     state[1] += b;

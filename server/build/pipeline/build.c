@@ -239,6 +239,7 @@ static void fill_item(BuildItem *item, const Soul *soul)
                         .source = soul->file->data,
                         .source_bytes = soul->file->bytes,
                         .is_ready = !check_language_is_made(soul->language)};
+    sha256_of(item->source, item->source_bytes, item->code_hash);
     snprintf(item->path, sizeof item->path, "%s", soul->path);
     snprintf(item->file, sizeof item->file, "%s", soul->file->path);
 }
@@ -333,9 +334,11 @@ static Status give_runes(Build *build)
         memcpy(rune->bytes, item->output.rune, rune->count);
         snprintf(rune->path, sizeof rune->path, "%s", item->path);
         memcpy(rune->hash, item->output.rune_hash, sizeof rune->hash);
-        const bool is_library = item->soul == NULL;
-        sha256_of(is_library ? (const void *)item->generated.lua : item->source,
-                  is_library ? item->generated.lua_bytes : item->source_bytes, rune->code_hash);
+        if (item->soul != NULL) {
+            memcpy(rune->code_hash, item->code_hash, sizeof rune->code_hash);
+        } else {
+            sha256_of(item->generated.lua, item->generated.lua_bytes, rune->code_hash);
+        }
         if (item->language == SOUL_PLAIN && !copy_lua(&item->generated, rune)) {
             return refuse_build(build, STATUS_LIMIT, item->file, "out of memory");
         }

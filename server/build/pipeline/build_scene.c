@@ -24,7 +24,7 @@ static SceneRefScript *list_scripts(const Build *build, uint32_t *count)
                 .path = item->path,
                 .language = item->language,
                 .in_soul = script_path_soul_bytes(item->file, strlen(item->file)) > 0};
-            sha256_of(item->source, item->source_bytes, script->code_hash);
+            memcpy(script->code_hash, item->code_hash, sizeof script->code_hash);
         }
     }
     return scripts;

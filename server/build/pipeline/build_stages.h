@@ -3,6 +3,7 @@
 // on: a creator's mistakes are diagnostics, so that all of them are shown at once.
 #pragma once
 
+#include "core/base/sha256.h"
 #include "server/build/ask/ask_compile.h"
 #include "server/build/ask/ask_contexts.h"
 #include "server/build/ask/build_context.h"
@@ -31,6 +32,7 @@ typedef struct BuildItem {
     bool replicate;
     const uint8_t *source;
     size_t source_bytes;
+    uint8_t code_hash[SHA256_BYTES]; // of the source; TypeScript's library has none
     GeneratedLua generated;
     bool is_ready; // there is Lua to compile
     bool is_built; // there is a rune
