@@ -89,9 +89,14 @@ let held = null; // answers that wait
 let player;
 const hosts = new Set();
 
-// One file is damaged on its way, and one waits until the test lets it go.
-async function meddle(context) {
+// One file is damaged on its way, and some wait until the test lets them go. What the first screen
+// waits for (the scene) waits until it has shown the row of files.
+async function meddle(context, page) {
     context.on('request', (request) => hosts.add(new URL(request.url()).host));
+    await context.route('**/blob/*', async (route) => {
+        await page.waitForFunction(() => [...window.rowsSeen].some((row) => row.includes('Pictures')));
+        await route.continue();
+    });
     const answer = await fetch(`http://127.0.0.1:${world.port}/api/assets`);
     const { assets } = await answer.json();
     const url = (path) => `**/blob/${assets.find((each) => each.path === path).hash.slice(7)}`;
@@ -118,7 +123,7 @@ before(async () => {
     held.release = release;
     player = await Player.open(world.port, 'Ada', {
         before: async (context, page) => {
-            await meddle(context);
+            await meddle(context, page);
             // Until the own body is a model, one looks out of it: its shirt and hair have colours too.
             await page.addInitScript(() => localStorage.setItem('sandlot.settings', '{"camera":"first"}'));
             await page.addInitScript(() => addEventListener('DOMContentLoaded', () => {
