@@ -576,7 +576,8 @@ def test_what_operators_do_reaches_all(program, _, folder):
         listener = play(second, sign_in(second, "ann"), "ann", place_id="place_island")
         teller = first if club.owner(listener.answer) is second else second
         tries = 0
-        while "back in a minute" not in json.dumps(listener.events):  # until its host knows that somebody is there
+        # Until its host knows that somebody is there.
+        while "back in a minute" not in json.dumps(listener.events + listener.snapshots):
             tries += 1
             check(tries <= 20, f"nobody hears it: {listener.events}")
             status, _, text = teller.request("POST", "/admin/announce", {"text": "back in a minute"},
