@@ -306,7 +306,8 @@ def test_listing_stats(program, _places, folder):
               [2, 2, 0, 2], f"the first day: {first}")
         check(least <= first["seconds_played"] <= most, f"{first['seconds_played']} s, at most {most:.1f}")
         play_together(up, ["ann", "cyd"], 0)
-        wait_until(lambda: stats_of(up, 1)[0]["visits"] == 4, "the second day is counted", 20 * PATIENCE)
+        wait_until(lambda: stats_of(up, 1)[0]["visits"] == 4 and stats_of(up, 1)[1][0]["peak_players"] == 2,
+                   "the second day is counted", 20 * PATIENCE)
         sums, days = stats_of(up, 2)
         check([days[0][name] for name in ("visits", "unique_players", "returned", "peak_players")] ==
               [2, 2, 1, 2], f"the second day: {days}")
