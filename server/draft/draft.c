@@ -132,6 +132,12 @@ typedef struct Content {
     uint8_t hash[SHA256_BYTES];
 } Content;
 
+static bool is_same(const Content *a, const Content *b)
+{
+    return (a->data == NULL) == (b->data == NULL) &&
+           (a->data == NULL || memcmp(a->hash, b->hash, sizeof a->hash) == 0);
+}
+
 static Status read_content(const char *folder, const char *path, Content *out,
                            char reason[WORKER_REASON_BYTES])
 {
@@ -180,43 +186,52 @@ static Status record(Drafts *drafts, const char *place_id, const char *path, con
 
 // What is there, if somebody else has written it since it was last seen, becomes a version first:
 // whoever replaces it now can have it back.
-static void record_as(Drafts *drafts, const char *place_id, const char *path,
-                      const Content *content, uint64_t maker)
+static Status record_as(Drafts *drafts, const char *place_id, const char *path,
+                        const Content *content, uint64_t maker)
 {
     StoreDraftFile seen;
     const Status status = store_draft_file(drafts->store, place_id, path, &seen);
     const bool is_known = status == STATUS_OK && content->data != NULL &&
                           memcmp(seen.hash, content->hash, SHA256_BYTES) == 0;
-    if (!is_known && (content->data != NULL || status == STATUS_OK)) {
-        status_ignore(record(drafts, place_id, path, content, maker, NULL)); // it is just not kept
-    }
+    return !is_known && (content->data != NULL || status == STATUS_OK)
+               ? record(drafts, place_id, path, content, maker, NULL)
+               : STATUS_OK;
 }
 
 static void record_outside(Drafts *drafts, const char *place_id, const char *path,
                            const Content *content)
 {
-    record_as(drafts, place_id, path, content, 0);
+    status_ignore(record_as(drafts, place_id, path, content, 0)); // then it is just not kept
 }
 
-static void look_at(Drafts *drafts, const char *place_id, const char *path, uint64_t maker)
+static void put_back(const char *folder, const char *path, const Content *before)
 {
-    char folder[DRAFT_PATH_BYTES], reason[WORKER_REASON_BYTES];
-    Content content;
-    if (draft_folder(drafts, place_id, folder) == STATUS_OK &&
-        read_content(folder, path, &content, reason) == STATUS_OK) {
-        record_as(drafts, place_id, path, &content, maker);
-        free(content.data);
-    }
+    status_ignore(before->data != NULL
+                      ? place_file_write(folder, path, before->data, before->bytes, false)
+                      : place_file_delete(folder, path)); // what stays then is found later
 }
 
 Status draft_change(Drafts *drafts, const char *place_id, const char *path, uint64_t maker,
                     DraftChange change, void *user)
 {
+    char folder[DRAFT_PATH_BYTES], reason[WORKER_REASON_BYTES];
+    Content before = {0}, after = {0};
+    const bool has_folder = draft_folder(drafts, place_id, folder) == STATUS_OK;
     pthread_mutex_t *lock = lock_of(drafts, place_id);
-    look_at(drafts, place_id, path, 0);
-    const Status status = change(user);
-    look_at(drafts, place_id, path, maker);
+    const bool is_known = has_folder && read_content(folder, path, &before, reason) == STATUS_OK;
+    if (is_known) {
+        record_outside(drafts, place_id, path, &before);
+    }
+    Status status = change(user);
+    if (has_folder && read_content(folder, path, &after, reason) == STATUS_OK &&
+        record_as(drafts, place_id, path, &after, maker) == STATUS_LIMIT && is_known &&
+        status == STATUS_OK && !is_same(&before, &after)) {
+        put_back(folder, path, &before);
+        status = STATUS_LIMIT;
+    }
     pthread_mutex_unlock(lock);
+    free(before.data);
+    free(after.data);
     return status;
 }
 
@@ -231,6 +246,7 @@ typedef struct Listing {
     StoreDraftFile *out;
     uint32_t count;
     bool is_full;
+    bool has_no_room; // for a version of one of them
 } Listing;
 
 static int by_path(const void *a, const void *b)
@@ -265,7 +281,10 @@ static void list_file(void *user, const char *path)
     } else if (read_content(list->folder, path, &content, reason) == STATUS_OK &&
                content.data != NULL) {
         StoreDraftFile *file = &list->out[list->count];
-        if (record(list->drafts, list->place_id, path, &content, list->maker, file) != STATUS_OK) {
+        const Status status =
+            record(list->drafts, list->place_id, path, &content, list->maker, file);
+        list->has_no_room = list->has_no_room || status == STATUS_LIMIT;
+        if (status != STATUS_OK) {
             *file = (StoreDraftFile){.bytes = content.bytes}; // without a version
             snprintf(file->path, sizeof file->path, "%s", path);
             memcpy(file->hash, content.hash, sizeof file->hash);
@@ -303,27 +322,34 @@ static Status list_files(Listing *list)
     return list->is_full ? STATUS_LIMIT : STATUS_OK;
 }
 
-static Status list_as(Drafts *drafts, const char *place_id, uint64_t maker, StoreDraftFile **out,
-                      uint32_t *count)
+// The files are list->out, for free(). With the draft's lock held.
+static Status list_as(Drafts *drafts, const char *place_id, const char *folder, uint64_t maker,
+                      Listing *list)
+{
+    *list = (Listing){.drafts = drafts,
+                      .place_id = place_id,
+                      .folder = folder,
+                      .maker = maker,
+                      .files = calloc(PLACE_FILES_MAX, sizeof *list->files),
+                      .out = calloc(PLACE_FILES_MAX, sizeof *list->out)};
+    const Status status =
+        list->files != NULL && list->out != NULL ? list_files(list) : STATUS_LIMIT;
+    free(list->files);
+    list->files = NULL;
+    return status;
+}
+
+Status draft_list(Drafts *drafts, const char *place_id, StoreDraftFile **out, uint32_t *count)
 {
     char folder[DRAFT_PATH_BYTES];
+    Listing list;
     if (!draft_exists(drafts, place_id)) {
         return STATUS_NOT_FOUND;
     }
     status_ignore(draft_folder(drafts, place_id, folder)); // it exists
-    Listing list = {.drafts = drafts,
-                    .place_id = place_id,
-                    .folder = folder,
-                    .maker = maker,
-                    .files = calloc(PLACE_FILES_MAX, sizeof *list.files),
-                    .out = calloc(PLACE_FILES_MAX, sizeof *list.out)};
-    Status status = STATUS_LIMIT;
-    if (list.files != NULL && list.out != NULL) {
-        pthread_mutex_t *lock = lock_of(drafts, place_id);
-        status = list_files(&list);
-        pthread_mutex_unlock(lock);
-    }
-    free(list.files);
+    pthread_mutex_t *lock = lock_of(drafts, place_id);
+    const Status status = list_as(drafts, place_id, folder, 0, &list);
+    pthread_mutex_unlock(lock);
     if (status != STATUS_OK) {
         free(list.out);
         return status;
@@ -331,11 +357,6 @@ static Status list_as(Drafts *drafts, const char *place_id, uint64_t maker, Stor
     *out = list.out;
     *count = list.count;
     return STATUS_OK;
-}
-
-Status draft_list(Drafts *drafts, const char *place_id, StoreDraftFile **out, uint32_t *count)
-{
-    return list_as(drafts, place_id, 0, out, count);
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -456,27 +477,45 @@ static Status check_size(const DraftWrite *write, const char *path,
     return status == STATUS_OK ? package_size_check(path, kind, write->bytes, reason) : status;
 }
 
+static Status owner_bytes(Drafts *drafts, const char *place_id, uint64_t *used)
+{
+    StorePackage package;
+    const Status status = store_package_find(drafts->store, place_id, &package);
+    *used = 0;
+    return status == STATUS_OK ? store_account_bytes(drafts->store, package.owner_id, used)
+                               : status;
+}
+
+static void tell_room(const Drafts *drafts, uint64_t used, char reason[WORKER_REASON_BYTES])
+{
+    snprintf(reason, WORKER_REASON_BYTES,
+             "the owner of this place uses %llu of %llu bytes; the owner can delete revisions, "
+             "what is in the trash, or a draft with its history, where also what editors have "
+             "uploaded counts that no file uses, or ask the operator for more",
+             (unsigned long long)used, (unsigned long long)drafts->account_bytes_max);
+}
+
+void draft_tell_no_room(Drafts *drafts, const char *place_id, char reason[WORKER_REASON_BYTES])
+{
+    uint64_t used;
+    status_ignore(owner_bytes(drafts, place_id, &used)); // then it says 0
+    tell_room(drafts, used, reason);
+}
+
 Status draft_has_room(Drafts *drafts, const char *place_id, uint64_t bytes,
                       char reason[WORKER_REASON_BYTES])
 {
-    uint64_t used = 0;
-    StorePackage package;
-    Status status = store_package_find(drafts->store, place_id, &package);
-    status =
-        status == STATUS_OK ? store_account_bytes(drafts->store, package.owner_id, &used) : status;
+    uint64_t used;
+    Status status = owner_bytes(drafts, place_id, &used);
     if (status == STATUS_OK && used + bytes + ROW_CHARGE_BYTES > drafts->account_bytes_max) {
-        snprintf(reason, WORKER_REASON_BYTES,
-                 "the owner of this place uses %llu of %llu bytes; the owner can delete revisions, "
-                 "what is in the trash, or a draft with its history, where also what editors have "
-                 "uploaded counts that no file uses, or ask the operator for more",
-                 (unsigned long long)used, (unsigned long long)drafts->account_bytes_max);
+        tell_room(drafts, used, reason);
         status = STATUS_LIMIT;
     }
     return status;
 }
 
 // First the blob, then the file, then the row: a version that is listed can be read. Without room
-// the file is put back.
+// for the row the file is put back.
 static Status write_content(Drafts *drafts, const DraftWrite *write, const char *folder,
                             const Content *before, StoreDraftFile *now,
                             char reason[WORKER_REASON_BYTES])
@@ -498,6 +537,10 @@ static Status write_content(Drafts *drafts, const DraftWrite *write, const char 
     status = status == STATUS_OK
                  ? record(drafts, write->place_id, write->path, &content, write->maker, now)
                  : status;
+    if (status == STATUS_LIMIT) {
+        put_back(folder, write->path, before);
+        draft_tell_no_room(drafts, write->place_id, reason);
+    }
     if (status != STATUS_OK && reason[0] == '\0') {
         snprintf(reason, WORKER_REASON_BYTES, "%s cannot be written: %s", write->path,
                  status == STATUS_DENIED ? "a link is in the way" : status_text(status));
@@ -628,12 +671,33 @@ static Status check_room(Drafts *drafts, const char *place_id, const char *folde
     return status;
 }
 
+// The first versions. Somebody else may have used the room up since check_room: then the draft is
+// taken back, or is again what it was, which is in the folder aside.
+static Status keep_first(Drafts *drafts, const char *place_id, const char *folder,
+                         const char *aside, uint64_t maker, bool replaces,
+                         char reason[WORKER_REASON_BYTES])
+{
+    Listing list, before;
+    Status status = list_as(drafts, place_id, folder, maker, &list);
+    free(list.out);
+    if (status != STATUS_OK || !list.has_no_room) {
+        return status;
+    }
+    draft_tell_no_room(drafts, place_id, reason);
+    if (!replaces) {
+        draft_walk_remove(folder);
+        status_ignore(store_draft_discard(drafts->store, place_id));
+    } else if (renameat2(AT_FDCWD, aside, AT_FDCWD, folder, RENAME_EXCHANGE) == 0) {
+        status_ignore(list_as(drafts, place_id, folder, 0, &before));
+        free(before.out);
+    }
+    return STATUS_LIMIT;
+}
+
 static Status make_draft(Drafts *drafts, const char *place_id, uint64_t maker, bool replaces,
                          DraftFill fill, void *user, char reason[WORKER_REASON_BYTES])
 {
     char folder[DRAFT_PATH_BYTES], aside[DRAFT_PATH_BYTES];
-    StoreDraftFile *files = NULL;
-    uint32_t count = 0;
     if (draft_folder(drafts, place_id, folder) != STATUS_OK ||
         folder_of(drafts, NEW_FOLDER, place_id, aside) != STATUS_OK) {
         return STATUS_MALFORMED;
@@ -653,12 +717,11 @@ static Status make_draft(Drafts *drafts, const char *place_id, uint64_t maker, b
                                    : STATUS_BLOCKED;
         snprintf(reason, WORKER_REASON_BYTES, "the draft cannot be made: %s", strerror(errno));
     }
+    status = status == STATUS_OK
+                 ? keep_first(drafts, place_id, folder, aside, maker, replaces, reason)
+                 : status;
     draft_walk_remove(aside);
     pthread_mutex_unlock(lock);
-    if (status == STATUS_OK) {
-        status = list_as(drafts, place_id, maker, &files, &count); // the first versions
-        free(files);
-    }
     return status;
 }
 

@@ -70,11 +70,14 @@ MUST_USE Status draft_move(Drafts *drafts, const DraftWrite *write, const char *
 // What a version was; free with free(). STATUS_NOT_FOUND: no such version, or the file was deleted.
 MUST_USE Status draft_read_version(Drafts *drafts, const char *place_id, const char *path,
                                    uint32_t version, uint8_t **out, size_t *bytes);
-// STATUS_LIMIT: the owner of the place has no room for so many bytes more.
+// STATUS_LIMIT: the owner of the place has no room for so many bytes more now. It is no promise:
+// the rows that are written afterwards are counted again.
 MUST_USE Status draft_has_room(Drafts *drafts, const char *place_id, uint64_t bytes,
                                char reason[WORKER_REASON_BYTES]);
+// How much the owner of the place uses and may use, and how to make room.
+void draft_tell_no_room(Drafts *drafts, const char *place_id, char reason[WORKER_REASON_BYTES]);
 // Lets `change` change a file in the folder while nobody else does; what it is then becomes a
-// version.
+// version. STATUS_LIMIT: the owner has no room for that, and the file is as it was before.
 typedef Status (*DraftChange)(void *user);
 Status draft_change(Drafts *drafts, const char *place_id, const char *path, uint64_t maker,
                     DraftChange change, void *user);

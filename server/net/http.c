@@ -135,6 +135,10 @@ bool http_request_enter(HttpRequest *request, HttpResponse *response)
 static enum MHD_Result run_handler(HttpRequest *request)
 {
     HttpResponse response = http_response_default();
+    // Whoever sends a body may lose the right to do so while it arrives.
+    if (request->taker != NULL) {
+        request->has_entered = false;
+    }
     if (!http_request_enter(request, &response)) {
         return http_answer(request, &response);
     }
@@ -168,9 +172,12 @@ static enum MHD_Result respond(HttpRequest *request, const char *method, const c
 {
     // Whoever answers later has this much time; with the answer its size is known.
     http_watch_answer(request->server->watch, http_watched(request->connection), 0);
+    if (request->route != NULL && request->body_too_large) {
+        request->must_close = true;
+        return http_answer_fail(request, 413, "too_large", HTTP_TOO_LARGE);
+    }
     if (request->route != NULL) {
-        return request->body_too_large ? http_answer_fail(request, 413, "too_large", HTTP_TOO_LARGE)
-                                       : run_handler(request);
+        return run_handler(request);
     }
     enum MHD_Result queued;
     if (http_answer_file(request, method, path, &queued)) {

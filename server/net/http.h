@@ -132,8 +132,9 @@ typedef struct HttpConfig {
     const HttpRoute *routes; // kept
     uint32_t route_count;
     void *user; // for handlers
-    // Asked before the handler of a route, on the server's thread (of a body that is taken as it
-    // arrives, before the body). False: the response says why not. May be NULL.
+    // Asked before the handler of a route, on the server's thread, when the whole body is there; if
+    // the body is taken as it arrives, also before its first byte. What was found out the second
+    // time counts. False: the response says why not. May be NULL.
     bool (*enter)(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response);
     // Called once for each request, on the server's thread that had it. NULL: nobody is told.
     void (*answered)(void *user, const HttpAnswered *answered);

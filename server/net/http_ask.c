@@ -261,7 +261,8 @@ static enum MHD_Result find_forwarded(void *user, enum MHD_ValueKind kind, const
 
 bool http_is_forwarded(const HttpRequest *request)
 {
-    static const char *const names[] = {"CF-Connecting-IP", "Forwarded", "Via", "X-Real-IP"};
+    static const char *const names[] = {"CF-Connecting-IP", "Forwarded", "True-Client-IP", "Via",
+                                        "X-Real-IP"};
     bool is_found = false;
     http_each_header(request, find_forwarded, &is_found);
     if (is_found) {

@@ -139,7 +139,8 @@ void http_stream_end(const HttpStream *stream); // it is not sent, or not all of
 void http_request_release(HttpRequest *request);
 void http_server_release(HttpServer *server);
 
-// Asks HttpConfig.enter, once. False: the response says why not.
+// Asks HttpConfig.enter, unless it has let this request in already. False: the response says why
+// not.
 bool http_request_enter(HttpRequest *request, HttpResponse *response);
 
 // --- http_ask.c ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import time
 import urllib.parse
 import zipfile
 
@@ -68,6 +69,23 @@ class Publisher(People):
             link.request(method, path, body=body, headers=headers)
             answer = link.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            link.close()
+
+    def halved(self, method, path, body, who, act, **headers):
+        """Status and answer to a body of which half is sent, then `act` is called, then the rest is sent."""
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20 * PATIENCE)
+        try:
+            link.putrequest(method, path)
+            for name, value in {"Authorization": f"Bearer {self.tokens[who]}", "Content-Length": len(body),
+                                **headers}.items():
+                link.putheader(name, value)
+            link.endheaders(body[:len(body) // 2])
+            time.sleep(0.2)  # the server has the headers by then
+            act()
+            link.send(body[len(body) // 2:])
+            answer = link.getresponse()
+            return answer.status, json.loads(answer.read())
         finally:
             link.close()
 

@@ -1,6 +1,7 @@
 """Publishing: from a folder to a place that is played, revisions and channels, who may do what,
 hostile packages, quotas, and what a kill at any moment leaves behind."""
 
+import hashlib
 import io
 import json
 import os
@@ -19,6 +20,7 @@ import package_corpus
 from hosts import enter
 from publish import SECRET, Publisher, package
 from support import PATIENCE, blob_folder, check, needs_file, run, wait_until
+from test_accounts import PASSWORD
 from test_tools import Tool
 
 SCRIPT = 'print("hello")\n'
@@ -563,6 +565,56 @@ def test_publish_right_lost_while_it_builds(program, places, folder):
         up.stop()
         up = Publisher(program, places, folder, tokens=up.tokens)
         check("may not publish" in up.good("GET", f"/api/jobs/{job}", who="ann")["reason"], "forgotten")
+        up.stop()
+    finally:
+        up.kill()
+
+
+def test_publish_right_lost_while_it_is_sent(program, places, folder):
+    """A body that is complete only after its sender was banned or has signed out changes nothing, whatever the
+    route; what was complete before goes on."""
+    up = begin(program, places, folder, "ann")
+    try:
+        place = up.publish("ann", package("Late"), channel="live")["place_id"]
+        at = f"/api/places/{place}"
+        up.good("POST", f"{at}/draft", {}, "ann")
+        code = b"-- " + b"x" * 50000
+        game = package("Late", ServerScriptService__Game=SCRIPT)
+        sends = [("PUT", f"{at}/draft/files/Late.lua", code, {"If-None-Match": "*"}),
+                 ("PUT", f"{at}/blob/{hashlib.sha256(code).hexdigest()}", code, {}),
+                 ("POST", "/api/places?notes=x&title=Late", game, {}),
+                 ("POST", f"{at}/revisions?notes=x&channel=live", game, {}),
+                 ("PATCH", at, b'{"title": "Late"}', {}),
+                 ("POST", "/api/drafts", b'{"title": "Late", "template": "blank"}', {}),
+                 ("PUT", f"{at}/pictures/1", b"no picture", {})]
+
+        def ban():
+            up.good("POST", "/admin/ban", {"account": "ann", "minutes": 5}, "boss")
+
+        def sign_out():
+            check(up.raw("POST", "/logout", who="ann")[0] in (200, 204), "signing out")
+
+        used = up.good("GET", "/api/me/quota", who="ann")["bytes_used"]
+        for method, path, body, headers in sends:
+            status, answer = up.halved(method, path, body, "ann", ban, **headers)
+            check((status, answer["error"]["code"]) == (403, "banned"), f"{method} {path}: {status} {answer}")
+            up.good("DELETE", "/admin/ban?account=ann", None, "boss")
+            status, answer = up.halved(method, path, body, "ann", sign_out, **headers)
+            check((status, answer["error"]["code"]) == (401, "auth_failed"), f"{method} {path}: {status} {answer}")
+            up.tokens["ann"] = up.post("/login", {"username": "ann", "password": PASSWORD})[1]["session_token"]
+        mine = up.good("GET", "/api/me/places", who="ann")["places"]
+        check([one["place_id"] for one in mine] == [place], mine)
+        rows = up.good("GET", f"{at}/revisions", who="ann")["revisions"]
+        check([row["revision_id"] for row in rows] == ["r1"], rows)
+        check(up.good("GET", "/api/me/quota", who="ann")["bytes_used"] == used, "something was stored")
+
+        # Complete before its sender signs out: it is built, and published.
+        status, begun = up.upload("ann", game, place, channel="live")
+        check(status == 202, begun)
+        sign_out()
+        up.tokens["ann"] = up.post("/login", {"username": "ann", "password": PASSWORD})[1]["session_token"]
+        check(up.job("ann", begun["job_id"])["status"] == "done", "it is built")
+        check(up.good("GET", at, who="ann")["live"] == begun["revision_id"], "it is live")
         up.stop()
     finally:
         up.kill()

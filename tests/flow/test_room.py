@@ -1,10 +1,12 @@
 """What an account may store and how it makes room again; places that are given away, or whose owner is
 deleted; who is banned; what was approved and changes."""
 
+import hashlib
 import os
 import random
 import sqlite3
 import sys
+import threading
 
 from publish import Publisher, package
 from support import check, needs_file, run, wait_until
@@ -129,8 +131,47 @@ def test_room_of_saved_scripts(program, places, folder):
                 "id": f"{place}/ServerScriptService/S{number}.lua", "code": text, "knownHash": None}, "ann"))
         found = [status for status, _ in answers]
         check(found == sorted(found) and found[0] == 200, found)
-        refused(answers[-1], 409, "quota")
+        refused(answers[-1], 413, "quota")
         check(bytes_used(up, "ann") <= 1 << 20, bytes_used(up, "ann"))
+    finally:
+        up.kill()
+
+
+def test_room_of_uploads_at_once(program, places, folder):
+    """Of uploads that end together only as many are stored as there is room for."""
+    up = begin(program, places, folder, "ann", "bob", options=("--account-mb", "1"))
+    try:
+        def together(who, address, body, **headers):
+            """The places of those that were stored, and the others."""
+            drafts = [up.good("POST", "/api/drafts", {"title": f"Draft {number}"}, who)["place_id"]
+                      for number in range(8)]
+            ready, answers = threading.Barrier(len(drafts)), {}
+
+            def send(place):
+                data = body()
+                answers[place] = up.halved("PUT", address(place, data), data, who, ready.wait, **headers)
+
+            threads = [threading.Thread(target=send, args=(place,)) for place in drafts]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            check(bytes_used(up, who) <= 1 << 20, bytes_used(up, who))
+            check(len(answers) == len(drafts), answers)
+            lost = [place for place, answer in answers.items() if answer[0] != 200]
+            for place in lost:
+                refused(answers[place], 413, "quota")
+            return [place for place in drafts if place not in lost], lost
+
+        _, lost = together("ann", lambda place, _: f"/api/places/{place}/draft/files/ServerScriptService/Large.lua",
+                           lambda: b"-- " + os.urandom(90 << 10).hex().encode(), **{"If-None-Match": "*"})
+        check(len(lost) in (3, 4), "five of 180 KiB fit, less the rows")
+        for place in lost:  # what found no room is in no folder, where it would be found later
+            path = os.path.join(folder, "data", "drafts", place, "ServerScriptService", "Large.lua")
+            check(not os.path.exists(path), path)
+        kept, _ = together("bob", lambda place, data: f"/api/places/{place}/blob/{hashlib.sha256(data).hexdigest()}",
+                           lambda: os.urandom(600 << 10))
+        check(len(kept) == 1, "one of 600 KiB fits")
     finally:
         up.kill()
 

@@ -422,7 +422,7 @@ def test_save_through_a_proxy(program, places, folder):
                             ("x-real-ip", "203.0.113.9"), ("Via", "1.1 proxy"),
                             ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "a.example"),
                             ("x-forwarded-port", "443"), ("X-Forwarded-Server", "a.example"),
-                            ("CF-Connecting-IP", "203.0.113.9")):
+                            ("CF-Connecting-IP", "203.0.113.9"), ("True-Client-IP", "203.0.113.9")):
             headers = {name: value}
             status, answer = save(world, KILL, "x", hash_of(before), headers)
             check(status == 403 and answer["error"]["code"] == "proxied" and

@@ -3,10 +3,13 @@
 #define _GNU_SOURCE
 #include "server/draft/draft.h"
 
+#include "server/store/place/store_upload.h"
 #include "server/sys/file.h"
 #include "tests/support/test.h"
 #include "tests/unit/store_fixture.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +83,7 @@ static void check_text(DraftFixture *fixture, const char *path, const char *want
     StoreDraftFile about;
     CHECK_OK(draft_read(fixture->drafts, "obby", path, &data, &bytes, &about, fixture->reason));
     CHECK_INT(bytes, strlen(wanted));
-    CHECK(data != NULL && memcmp(data, wanted, bytes) == 0);
+    CHECK(data != NULL && bytes == strlen(wanted) && memcmp(data, wanted, bytes) == 0);
     free(data);
 }
 
@@ -280,6 +283,129 @@ TEST(the_owners_room_bounds_a_draft_and_its_history)
     }
     CHECK_INT(written, 3); // and two bytes of place.json
     free(text);
+    draft_end(&fixture);
+}
+
+static uint64_t used_bytes(DraftFixture *fixture)
+{
+    uint64_t used = 0;
+    CHECK_OK(store_account_bytes(fixture->store.store, 7, &used));
+    return used;
+}
+
+// The row is counted when it is written. What finds no room then is not in the folder either.
+TEST(a_file_without_room_for_its_version_is_put_back)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    CHECK_OK(put(&fixture, "notes.txt", "small", NULL));
+    uint8_t known[32];
+    memcpy(known, fixture.now.hash, sizeof known);
+    // Room for the content and one row, but not for two.
+    const size_t bytes = (size_t)(ROOM - used_bytes(&fixture)) - ROW_CHARGE_BYTES;
+    char *text = calloc(1, bytes + 1);
+    REQUIRE(text != NULL);
+    memset(text, 'x', bytes);
+    CHECK_INT(put(&fixture, "notes.txt", text, known), STATUS_LIMIT);
+    CHECK(strstr(fixture.reason, "uses") != NULL);
+    check_text(&fixture, "notes.txt", "small");
+    CHECK_INT(put(&fixture, "more.txt", text, NULL), STATUS_LIMIT);
+    char path[128];
+    snprintf(path, sizeof path, "%s/drafts/obby/more.txt", fixture.folder);
+    CHECK(access(path, F_OK) != 0);
+    CHECK_OK(put(&fixture, "more.txt", "fits", NULL));
+    free(text);
+    draft_end(&fixture);
+}
+
+// Somebody else uses up the room while a file is changed, and this is noticed afterwards.
+static Status change_and_fill(void *user)
+{
+    DraftFixture *fixture = user;
+    static const uint8_t hash[32] = {1};
+    char path[128];
+    const uint64_t bytes = ROOM - used_bytes(fixture) - ROW_CHARGE_BYTES;
+    CHECK_OK(store_upload_put(fixture->store.store, "obby", hash, bytes, 1, ROOM));
+    snprintf(path, sizeof path, "%s/drafts/obby/notes.txt", fixture->folder);
+    return file_write_shared(path, "changed", 7);
+}
+
+TEST(a_change_that_finds_no_room_is_put_back)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    CHECK_OK(put(&fixture, "notes.txt", "small", NULL));
+    CHECK_INT(draft_change(fixture.drafts, "obby", "notes.txt", 7, change_and_fill, &fixture),
+              STATUS_LIMIT);
+    check_text(&fixture, "notes.txt", "small");
+    CHECK_INT(used_bytes(&fixture), ROOM);
+    draft_end(&fixture);
+}
+
+#define MAKERS 4
+
+typedef struct Making {
+    DraftFixture *fixture;
+    pthread_t thread;
+    char place[16], reason[WORKER_REASON_BYTES];
+    Status status;
+} Making;
+
+static atomic_uint makers_ready;
+
+// All are ready before one is counted, if the machine lets them.
+static Status fill_half(void *user, const char *folder, char reason[WORKER_REASON_BYTES])
+{
+    char path[4200];
+    char *text = malloc(ROOM / 2);
+    (void)user, (void)reason;
+    if (text == NULL) {
+        return STATUS_LIMIT;
+    }
+    memset(text, 'a' + (int)atomic_fetch_add(&makers_ready, 1), ROOM / 2);
+    snprintf(path, sizeof path, "%s/notes.txt", folder);
+    Status status = file_make_folders(folder);
+    status = status == STATUS_OK ? file_write_shared(path, text, ROOM / 2) : status;
+    free(text);
+    for (int i = 0; i < 200 && atomic_load(&makers_ready) < MAKERS; i++) {
+        usleep(10000);
+    }
+    return status;
+}
+
+static void *make_one(void *user)
+{
+    Making *making = user;
+    making->status =
+        draft_make(making->fixture->drafts, making->place, 7, fill_half, NULL, making->reason);
+    return NULL;
+}
+
+TEST(of_drafts_that_are_made_at_once_only_those_stay_for_which_there_is_room)
+{
+    DraftFixture fixture;
+    Making makings[MAKERS];
+    uint32_t made = 0;
+    REQUIRE(draft_begin(&fixture));
+    makers_ready = 0;
+    for (uint32_t i = 0; i < MAKERS; i++) {
+        StorePackage package = {.kind = STORE_PLACE, .owner_id = 7};
+        makings[i] = (Making){.fixture = &fixture};
+        snprintf(makings[i].place, sizeof makings[i].place, "half%u", i);
+        snprintf(package.package_id, sizeof package.package_id, "%s", makings[i].place);
+        CHECK_OK(store_package_make(fixture.store.store, &package, 9));
+    }
+    for (uint32_t i = 0; i < MAKERS; i++) {
+        CHECK_INT(pthread_create(&makings[i].thread, NULL, make_one, &makings[i]), 0);
+    }
+    for (uint32_t i = 0; i < MAKERS; i++) {
+        pthread_join(makings[i].thread, NULL);
+        made += makings[i].status == STATUS_OK;
+        CHECK(makings[i].status == STATUS_OK || makings[i].status == STATUS_LIMIT);
+        CHECK(draft_exists(fixture.drafts, makings[i].place) == (makings[i].status == STATUS_OK));
+    }
+    CHECK_INT(made, 1);
+    CHECK(used_bytes(&fixture) <= ROOM);
     draft_end(&fixture);
 }
 

@@ -232,6 +232,67 @@ TEST(a_body_is_refused_before_it_comes)
     http_stop(server);
 }
 
+static atomic_bool is_banned;
+
+static bool enter(void *user, const HttpRoute *route, HttpRequest *request, HttpResponse *response)
+{
+    (void)user, (void)route;
+    if (is_banned) {
+        http_fail(request, response, 403, "banned", "not any more");
+    }
+    return !is_banned;
+}
+
+TEST(who_sends_a_body_is_asked_again_when_it_is_whole)
+{
+    HttpConfig config = test_config();
+    config.enter = enter;
+    HttpServer *server = start(&config);
+    REQUIRE(server != NULL);
+    for (int banned = 0; banned < 2; banned++) {
+        const int client = connect_to(server);
+        is_banned = false;
+        send_text(client, "POST /work HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                          "Content-Length: 100\r\n\r\n");
+        CHECK(send_body(client, 50, false));
+        for (int i = 0; i < WAIT_TURNS && atomic_load(&begun) <= (unsigned)banned; i++) {
+            usleep(10000);
+        }
+        is_banned = banned == 1;
+        CHECK(send_body(client, 50, false));
+        read_to_end(client);
+        close(client);
+        CHECK_INT(reply_status(), banned == 1 ? 403 : 200);
+    }
+    check_error("banned");
+    CHECK(cancelled_reach(1));
+    CHECK_INT(taken, 1);
+    is_banned = false;
+    http_stop(server);
+}
+
+// Also where it is small enough to be read, and whatever follows it.
+TEST(after_a_body_that_is_too_large_the_connection_ends)
+{
+    static const char *const heads[] = {
+        "GET /hello HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n12345",
+        "GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Content-Length: 5\r\n\r\n12345"};
+    HttpServer *server = start_default();
+    REQUIRE(server != NULL);
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        const int client = connect_to(server);
+        send_text(client, heads[i]);
+        send_text(client, "GET /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        read_to_end(client);
+        close(client);
+        CHECK_INT(reply_status(), 413);
+        CHECK(reply_has("Connection: close\r\n"));
+        CHECK(!reply_has("hello"));
+    }
+    http_stop(server);
+}
+
 // The client hears of it while it still sends, and sends no more than it had on its way.
 TEST(too_large_is_said_while_it_arrives)
 {

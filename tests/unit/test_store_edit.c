@@ -171,6 +171,7 @@ TEST(what_is_not_written_is_found_and_damage_is_noticed)
 // --- uploads ------------------------------------------------------------------------------------
 
 #define DAY_MS 86400000ull
+#define ROOM   (1u << 20)
 
 static const uint8_t named[32] = {1, 2}, unnamed[32] = {2, 3}, in_checkpoint[32] = {3, 4},
                      undated[32] = {4, 5}; // by a program that noted no day
@@ -182,7 +183,7 @@ static bool has(StoreFixture *fixture, const uint8_t hash[32])
 
 static Status put(StoreFixture *fixture, const uint8_t hash[32], uint64_t day)
 {
-    return store_upload_put(fixture->store, PLACE, hash, 10, day * DAY_MS + 5);
+    return store_upload_put(fixture->store, PLACE, hash, 10, day * DAY_MS + 5, ROOM);
 }
 
 // How many end on that day; UINT32_MAX: no package is to be looked at.
@@ -198,6 +199,16 @@ static uint32_t sweep(StoreFixture *fixture, uint64_t day)
     CHECK_TEXT(place, PLACE);
     CHECK_OK(store_upload_sweep(fixture->store, PLACE, day * DAY_MS, &removed));
     return removed;
+}
+
+static bool begin_with_place(StoreFixture *fixture)
+{
+    StorePackage package = {.package_id = PLACE, .kind = STORE_PLACE, .owner_id = 7};
+    if (!fixture_begin(fixture)) {
+        return false;
+    }
+    CHECK_OK(store_package_make(fixture->store, &package, 9));
+    return true;
 }
 
 static void begin_uploads(StoreFixture *fixture, StoreEditHead *head)
@@ -216,7 +227,7 @@ TEST(uploads_that_no_log_names_end_after_a_while)
 {
     StoreFixture fixture;
     StoreEditHead head;
-    REQUIRE(fixture_begin(&fixture));
+    REQUIRE(begin_with_place(&fixture));
     begin_uploads(&fixture, &head);
     CHECK_OK(put(&fixture, named, 100));
     CHECK_OK(put(&fixture, unnamed, 100));
@@ -244,7 +255,7 @@ TEST(uploads_without_a_day_get_one_and_a_damaged_log_may_name_all)
     StoreFixture fixture;
     StoreEditHead head;
     uint32_t removed = 9;
-    REQUIRE(fixture_begin(&fixture));
+    REQUIRE(begin_with_place(&fixture));
     CHECK_OK(store_blob_use(fixture.store, undated, PLACE, STORE_BLOB_EDIT, 0, 10));
     CHECK_INT(sweep(&fixture, 100), 0);
     CHECK(has(&fixture, undated));
@@ -256,6 +267,27 @@ TEST(uploads_without_a_day_get_one_and_a_damaged_log_may_name_all)
     CHECK_OK(store_edit_forget(fixture.store, PLACE));
     CHECK_INT(sweep(&fixture, 200), 1);
     CHECK_OK(put(&fixture, undated, 200));
-    CHECK_INT(store_upload_put(fixture.store, "no place", undated, 1, 1), STATUS_MALFORMED);
+    CHECK_INT(store_upload_put(fixture.store, "no place", undated, 1, 1, ROOM), STATUS_MALFORMED);
+    fixture_end(&fixture);
+}
+
+// Whoever asked whether there is room asked before: the row is what counts.
+TEST(an_upload_that_does_not_fit_changes_nothing)
+{
+    StoreFixture fixture;
+    uint64_t used = 0, now = 0;
+    REQUIRE(begin_with_place(&fixture));
+    CHECK_OK(put(&fixture, named, 100));
+    CHECK_OK(store_account_bytes(fixture.store, 7, &used));
+    const uint64_t enough = used + 20 + ROW_CHARGE_BYTES;
+    CHECK_INT(store_upload_put(fixture.store, PLACE, unnamed, 20, DAY_MS, enough - 1),
+              STATUS_LIMIT);
+    CHECK_OK(store_account_bytes(fixture.store, 7, &now));
+    CHECK(now == used && !has(&fixture, unnamed));
+    CHECK_OK(store_upload_put(fixture.store, PLACE, unnamed, 20, DAY_MS, enough));
+    // Nothing more than there is already.
+    CHECK_OK(store_upload_put(fixture.store, PLACE, unnamed, 20, 2 * DAY_MS, enough));
+    CHECK_OK(store_account_bytes(fixture.store, 7, &now));
+    CHECK_INT(now, enough);
     fixture_end(&fixture);
 }

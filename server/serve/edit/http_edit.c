@@ -197,12 +197,22 @@ static void put_blob(Serve *serve, HttpRequest *request, HttpResponse *response,
     }
     if (serve->drafts != NULL &&
         draft_has_room(serve->drafts, ask.place_id, bytes, reason) == STATUS_LIMIT) {
-        http_fail(request, response, 409, "quota", reason);
+        http_fail(request, response, 413, "quota", reason);
         return;
     }
     Status status = blob_put(serve->blobs, data != NULL ? data : "", bytes, hash);
     if (status == STATUS_OK && serve->drafts != NULL) {
-        status = store_upload_put(serve->store, ask.place_id, hash, bytes, clock_unix_ms());
+        status = store_upload_put(serve->store, ask.place_id, hash, bytes, clock_unix_ms(),
+                                  serve_account_bytes_max(serve));
+    }
+    if (status == STATUS_LIMIT) { // another upload took the room meanwhile
+        draft_tell_no_room(serve->drafts, ask.place_id, reason);
+        http_fail(request, response, 413, "quota", reason);
+        return;
+    }
+    if (status == STATUS_NOT_FOUND) {
+        http_fail(request, response, 404, "not_found", "there is no such place any more");
+        return;
     }
     if (status != STATUS_OK) {
         http_fail(request, response, 503, "unavailable", "it cannot be stored now; try again");

@@ -113,7 +113,7 @@ static const struct {
     {409, "it conflicts with what is there, or with what runs"},
     {412, "somebody else has changed it meanwhile"},
     {410, "it was there, and is used up or expired"},
-    {413, "the body is larger than this address takes"},
+    {413, "the body is larger than this address takes, or than there is room for"},
     {415, "the body is of a type that this address does not take"},
     {416, "the range begins behind the end"},
     {421, "the name in Host is not ours"},

@@ -330,13 +330,15 @@ typedef struct Saving {
     JobQueue *queue;
     SaveRequest request;
     SaveAnswer answer;
+    Status status;
     char reason[WORKER_REASON_BYTES];
 } Saving;
 
 static Status save_it(void *user)
 {
     Saving *saving = user;
-    return save_script(saving->queue, &saving->request, &saving->answer, saving->reason);
+    saving->status = save_script(saving->queue, &saving->request, &saving->answer, saving->reason);
+    return saving->status;
 }
 
 static void save(Serve *serve, HttpRequest *request, HttpResponse *response, const SaveBody *body)
@@ -364,7 +366,7 @@ static void save(Serve *serve, HttpRequest *request, HttpResponse *response, con
                                  .writes = target.is_draft}};
     if (target.is_draft && draft_has_room(serve->drafts, target.name, body->code_bytes,
                                           saving.reason) == STATUS_LIMIT) {
-        http_fail(request, response, 409, "quota", saving.reason);
+        http_fail(request, response, 413, "quota", saving.reason);
         return;
     }
     EditHold *hold;
@@ -385,6 +387,9 @@ static void save(Serve *serve, HttpRequest *request, HttpResponse *response, con
     } else if (status == STATUS_MISMATCH) {
         response->status = 409;
         answer(request, response, write_conflict, &outcome);
+    } else if (status == STATUS_LIMIT && saving.status == STATUS_OK) { // no room any more
+        draft_tell_no_room(serve->drafts, target.name, saving.reason);
+        http_fail(request, response, 413, "quota", saving.reason);
     } else {
         respond_save_failed(request, response, status, saving.reason);
     }

@@ -118,7 +118,7 @@ static void refuse_draft(HttpRequest *request, HttpResponse *response, Status st
         http_fail(request, response, 409, "exists", reason);
         return;
     case STATUS_LIMIT:
-        http_fail(request, response, 409, "quota",
+        http_fail(request, response, 413, "quota",
                   reason[0] != '\0' ? reason : "there is no room for it");
         return;
     case STATUS_MALFORMED:
@@ -330,8 +330,8 @@ void serve_post_draft_new(void *user, HttpRequest *request, HttpResponse *respon
     }
     const Status status = make_package(serve, serve_who(request), title, &package);
     if (status == STATUS_LIMIT) {
-        http_fail(request, response, 409, "quota",
-                  "this account has as many places as it may have");
+        http_fail(request, response, 409, "too_many_places",
+                  "you have as many places as an account may have; delete one for good");
     } else if (status != STATUS_OK) {
         refuse_draft(request, response, STATUS_BLOCKED, "");
     } else if (!make_draft(&filling, request, response, &package)) {

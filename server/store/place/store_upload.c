@@ -34,7 +34,7 @@ typedef struct Upload {
 typedef struct PutCall {
     const char *package_id;
     const uint8_t *hash;
-    uint64_t bytes, today;
+    uint64_t bytes, today, bytes_max;
 } PutCall;
 
 static void end_before(Sql *sql, const char *package_id, const uint8_t hash[32], uint64_t day)
@@ -50,16 +50,21 @@ static Status upload_put(Store *store, Sql *sql, void *user)
 {
     (void)store;
     const PutCall *call = user;
+    StorePackage package;
+    const Status status = package_by_id(sql, call->package_id, &package);
+    if (status != STATUS_OK || package.trashed_unix_ms != 0) {
+        return status != STATUS_OK ? status : STATUS_NOT_FOUND;
+    }
     end_before(sql, call->package_id, call->hash, call->today);
     package_write_use(sql, call->hash, call->package_id, STORE_BLOB_EDIT, (uint32_t)call->today,
                       call->bytes);
-    return STATUS_OK;
+    return package_bytes_of(sql, package.owner_id) <= call->bytes_max ? STATUS_OK : STATUS_LIMIT;
 }
 
 Status store_upload_put(Store *store, const char *package_id, const uint8_t hash[32],
-                        uint64_t bytes, uint64_t now_unix_ms)
+                        uint64_t bytes, uint64_t now_unix_ms, uint64_t bytes_max)
 {
-    PutCall call = {package_id, hash, bytes, day_of(now_unix_ms)};
+    PutCall call = {package_id, hash, bytes, day_of(now_unix_ms), bytes_max};
     return store_id_is_valid(package_id) ? store_call(store, upload_put, &call) : STATUS_MALFORMED;
 }
 

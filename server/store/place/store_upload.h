@@ -10,9 +10,11 @@
 #define UPLOAD_KEPT_DAYS  7
 #define UPLOADS_SWEPT_MAX 256 // of one draft at once; the others in the next sweep
 
-// It counts from now on, also if it was uploaded before.
+// It counts from now on, also if it was uploaded before. bytes_max: what the owner of the package
+// may use in all, with this. STATUS_LIMIT: it does not fit, and nothing has changed.
+// STATUS_NOT_FOUND: no such package, or in the trash.
 MUST_USE Status store_upload_put(Store *store, const char *package_id, const uint8_t hash[32],
-                                 uint64_t bytes, uint64_t now_unix_ms);
+                                 uint64_t bytes, uint64_t now_unix_ms, uint64_t bytes_max);
 // The first package after `after` with contents that were uploaded so long ago that they have to be
 // looked at. STATUS_NOT_FOUND.
 MUST_USE Status store_upload_next(Store *store, const char *after, uint64_t now_unix_ms,
