@@ -61,12 +61,11 @@ export class Studio {
     private problemTimer = 0;
     private noticeTimer = 0;
 
-    // What is wrong, of the scene, of the scripts and of files that cannot be read: the same number everywhere.
-    readonly problemCount = computed(() => this.problems.value.length + [...this.faults.value.values()].flat().length +
-        (this.link.blocked.value === null ? 0 : 1));
-    // Those that keep it from being published; a script may also have warnings.
-    readonly errorCount = computed(() => this.problems.value.length + (this.link.blocked.value === null ? 0 : 1) +
+    // What keeps it from being published, of the scene, of the scripts and of files that cannot be read; and what does
+    // not. The same two numbers everywhere.
+    readonly problemCount = computed(() => this.problems.value.length + (this.link.blocked.value === null ? 0 : 1) +
         [...this.faults.value.values()].flat().filter(({ level }) => level === 'error').length);
+    readonly warningCount = computed(() => [...this.faults.value.values()].flat().filter(({ level }) => level !== 'error').length);
 
     // What is said about saving.
     readonly saved = computed(() => {
