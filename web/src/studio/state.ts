@@ -70,7 +70,7 @@ export class Studio {
     // What is said about saving.
     readonly saved = computed(() => {
         const { state, waiting, blocked, canWrite } = this.link;
-        return state.value === 'offline' || state.value === 'refused' ? 'offline' as const
+        return state.value === 'offline' || state.value === 'refused' || state.value === 'ended' || state.value === 'other' ? state.value
             : blocked.value !== null ? 'blocked' as const
                 : !canWrite.value ? 'reading' as const
                     : scriptsSaved.value === 'unsaved' ? 'unsaved' as const
@@ -91,6 +91,8 @@ export class Studio {
             sceneJson: () => document.sceneJson(),
             compile: (files) => document.compile(files),
             isWaiting: () => document.isWaiting(),
+            isConfirmed: () => document.pendingCount() === 0,
+            onConfirmed: (listener) => link.waiting.subscribe((waiting) => { if (waiting === 0) { listener(); } }),
             onRefused: (listener) => document.on('refused', () => listener()),
             onEntities: (listener) => document.on('change', ({ rows, gone }) => listener(rows.map(({ id }) => id), gone)),
             entity: (id) => document.entity(id),
