@@ -147,3 +147,33 @@ step('somebody else signs in: nothing is sent as them, and all of it when its ma
     assert.deepEqual([(await find(page, 'Trampoline')).length, (await find(page, 'Lift')).length], [1, 1]);
     assert.deepEqual(anna.complaints, []);
 });
+
+// The play-test beside a script with the console below: what a place shows at the top has room above the line that asks
+// for a click and the health.
+step('in a small play-test nothing lies over anything else', async () => {
+    const { page } = anna;
+    await studio(page, async () => {
+        const { files } = window.studio;
+        await files.write('StarterGui/Best.lua', new TextEncoder().encode('function onStart()\n    UI.Show(UI.List({anchor = "top", ' +
+            'UI.Text({text = "Best times"}), UI.Text({text = "Nobody has finished yet"})}))\nend\n'), null, 'Best');
+        window.studio.openScript('StarterGui/Best.lua');
+        window.studio.panel.value = 'console';
+        window.studio.playing.value = true;
+    });
+    const frame = page.frameLocator('.play-screen');
+    await frame.locator('.tree', { hasText: 'Nobody has finished yet' }).waitFor();
+    await frame.locator('#grab').waitFor();
+    for (const panel of ['console', null]) { // also where the game has more room
+        await studio(page, (which) => { window.studio.panel.value = which; }, panel);
+        const boxes = async () => Object.fromEntries(await Promise.all(['.tree', '#grab', '#health'].map(async (each) =>
+            [each, await frame.locator(each).first().boundingBox()])));
+        const over = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+        const isFree = (all) => !over(all['.tree'], all['#grab']) && !over(all['.tree'], all['#health']) && !over(all['#grab'], all['#health']);
+        await until(`nothing overlaps (${panel})`, async () => isFree(await boxes()), 5000).catch(async (error) => {
+            await shot(page, 'small_play');
+            throw new Error(`${error.message}: ${JSON.stringify(await boxes())}`);
+        });
+        await shot(page, `small_play_${panel}`);
+    }
+    assert.deepEqual(anna.complaints, []);
+});
