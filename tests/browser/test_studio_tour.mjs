@@ -290,7 +290,7 @@ step('a .game is brought in without leaving, refused with entry and rule, and do
         const { files } = window.studio;
         await files.write('ServerScriptService/Broken.lua', new TextEncoder().encode('local = 1\n'), null, 'Write');
     });
-    await until('the fault is known', () => studio(page, () => window.studio.errorCount.value > 0));
+    await until('the fault is known', () => studio(page, () => window.studio.problemCount.value > 0));
     const [bad] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Control+Shift+S')]);
     const broken = await bad.path();
     const bring = async (file, into) => {
@@ -321,7 +321,7 @@ step('a .game is brought in without leaving, refused with entry and rule, and do
     assert.ok(held.files.some(({ path }) => path === 'ServerScriptService/Broken.lua'), JSON.stringify(held));
     await page.keyboard.press('Escape');
     await studio(page, () => window.studio.files.remove('ServerScriptService/Broken.lua', 'Delete'));
-    await until('it compiles', () => studio(page, () => window.studio.errorCount.value === 0));
+    await until('it compiles', () => studio(page, () => window.studio.problemCount.value === 0));
     await saved(page);
     const [good] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Control+Shift+S')]);
     const game = await good.path();

@@ -713,5 +713,12 @@ test('a world made of what the document compiled is the world of its texts, and 
     const is = next.client.own();
     assert.ok(Math.hypot(is[2] - was[2], is[4] - was[4]) < 0.5, `${is} is near ${was}`);
     assert.ok(fresh.logLines().some((line) => line.includes('has 7')), 'what was stored is there');
+    // Also here a script can be exchanged, though the world goes on with the version of what was stored.
+    const [path, text] = [...scripts].find(([each]) => each.endsWith('.lua'));
+    for (const turn of [1, 2]) {
+        assert.equal(made.applyDiff({ files: { [path]: `${new TextDecoder().decode(text)}\n-- ${turn}\n` } }), false, 'while it runs');
+        play(next, made, 1, 0);
+        assert.equal(next.phase, 'playing');
+    }
     assert.throws(() => link.remade(fresh, { files: scripts, compiled: new Uint8Array(9) }), /compiled place/);
 });

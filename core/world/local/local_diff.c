@@ -199,12 +199,9 @@ static Status reload_scripts(LocalHost *host, const JsonNode *files, PlaceError 
     if (status != STATUS_OK) {
         return status;
     }
-    const Entry entry = {.type = ENTRY_RELOAD, .number = host->manifest_version + 1};
+    const Entry entry = {.type = ENTRY_RELOAD}; // the world knows its next version
     status = local_host_enter(host, &entry);
-    if (status == STATUS_OK) {
-        host->manifest_version += 1;
-        host->reload_waits = true;
-    }
+    host->reload_waits = status == STATUS_OK;
     return status;
 }
 
@@ -237,7 +234,6 @@ static Status remake(LocalHost *host, PlaceError *error)
     local_built_free(host, &host->built);
     host->world = world;
     host->built = built;
-    host->manifest_version = 1;
     host->reload_waits = false;
     return STATUS_OK;
 }

@@ -376,7 +376,6 @@ Status local_host_create(Heap *heap, const LocalHostConfig *config, const PlaceF
     host->config.compiled = host->config.kept = host->config.runes =
         NULL; // theirs, and read here only
     host->epoch = 1;
-    host->manifest_version = 1;
     const MemoryStoreConfig store = memory_store_config_default();
     Status status = memory_store_create(heap, &store, &host->store);
     for (uint32_t i = 0; i < file_count && status == STATUS_OK; i++) {

@@ -62,7 +62,6 @@ struct LocalHost {
     LocalBuilt built;
     World *world;
     uint64_t epoch;
-    uint32_t manifest_version;
     bool reload_waits; // for the next tick
     LocalRow *rows;
     uint32_t row_count, row_max;

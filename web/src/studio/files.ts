@@ -3,6 +3,7 @@
 import { Failure } from '../site/api.ts';
 
 import type { StudioDocument } from './document.ts';
+import { isAway, refusal } from './failure.ts';
 
 const KEPT_BYTES_MAX = 32 << 20;
 
@@ -31,8 +32,9 @@ export async function sha256(bytes: Uint8Array): Promise<string> {
 
 async function failure(answer: Response): Promise<Failure> {
     const body = await answer.json().catch(() => ({})) as { error?: { code?: string; message?: string } };
-    return new Failure(answer.status, body.error?.code ?? '',
+    const said = new Failure(answer.status, body.error?.code ?? '',
         body.error?.message ?? `the server answered ${answer.status}`);
+    return new Failure(said.status, said.code, refusal(said));
 }
 
 export class Files {
@@ -40,6 +42,10 @@ export class Files {
     private readonly document: StudioDocument;
     private readonly kept = new Map<string, Uint8Array>(); // by hash, the one used longest ago first
     private keptBytes = 0;
+    private readonly due = new Map<string, Uint8Array>(); // by hash: the server does not have them yet
+    // Of the link, which sends what is due before any operation.
+    isOnline = (): boolean => true;
+    onDue = (): void => undefined;
 
     constructor(place: string, document: StudioDocument) {
         this.base = `/api/places/${encodeURIComponent(place)}/blob/`;
@@ -60,7 +66,7 @@ export class Files {
     }
 
     async readHash(hash: string): Promise<Uint8Array> {
-        const known = this.kept.get(hash);
+        const known = this.due.get(hash) ?? this.kept.get(hash);
         if (known !== undefined) {
             return known;
         }
@@ -96,20 +102,53 @@ export class Files {
         return hash;
     }
 
-    // Only the blob: the caller names it in an operation.
+    // Only the blob: the caller names it in an operation. While the server cannot be reached, or nobody is signed in, it
+    // waits in this page like the operation.
     async store(bytes: Uint8Array): Promise<string> {
         const hash = await sha256(bytes);
-        if (!this.kept.has(hash)) {
-            const answer = await fetch(this.base + hash, {
-                method: 'PUT', headers: { 'X-Sandlot': '1', 'Content-Type': 'application/octet-stream' },
-                body: bytes as Uint8Array<ArrayBuffer>,
-            });
-            if (!answer.ok) {
-                throw await failure(answer);
-            }
-            this.keep(hash, bytes);
+        if (this.kept.has(hash)) {
+            return hash;
         }
+        if (this.isOnline()) {
+            try {
+                await this.put(hash, bytes);
+                return hash;
+            } catch (cause) {
+                if (!isAway(cause)) {
+                    throw cause;
+                }
+            }
+        }
+        this.due.set(hash, bytes);
+        this.onDue();
         return hash;
+    }
+
+    hasDue(): boolean {
+        return this.due.size > 0;
+    }
+
+    // One that the server refuses is given up: the session refuses the operation that names it, and says so.
+    async storeDue(): Promise<void> {
+        for (const [hash, bytes] of [...this.due]) {
+            await this.put(hash, bytes).catch((cause: unknown) => {
+                if (isAway(cause)) {
+                    throw cause;
+                }
+            });
+            this.due.delete(hash);
+        }
+    }
+
+    private async put(hash: string, bytes: Uint8Array): Promise<void> {
+        const answer = await fetch(this.base + hash, {
+            method: 'PUT', headers: { 'X-Sandlot': '1', 'Content-Type': 'application/octet-stream' },
+            body: bytes as Uint8Array<ArrayBuffer>,
+        });
+        if (!answer.ok) {
+            throw await failure(answer);
+        }
+        this.keep(hash, bytes);
     }
 
     remove(path: string, label: string): void {

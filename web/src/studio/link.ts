@@ -3,15 +3,18 @@
 // again, so nothing that was done offline is lost while the page is open.
 import { signal } from '@preact/signals';
 
-import { Failure, get, send } from '../site/api.ts';
+import { Failure, get, send, type Session } from '../site/api.ts';
 
 import type { StudioDocument } from './document.ts';
+import { refusal } from './failure.ts';
+import type { Files } from './files.ts';
 
 const PROTOCOL = 'sandlot.edit.v1';
 const FRAGMENT_BYTES = 64 * 1024;
 const MESSAGE_BYTES_MAX = 64 << 20; // a whole document is the largest
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MOST_MS = 10_000;
+const SIGNED_OUT_MS = 2000; // between two looks whether somebody has signed in again
 const PRESENCE_MS = 1000 / 15;
 const MAKER_PAGES_MAX = 10;
 const KIND_MESSAGE = 0;
@@ -39,7 +42,8 @@ export interface Writer {
     editor: number;
 }
 
-export type LinkState = 'connecting' | 'online' | 'offline' | 'refused';
+// ended: nobody is signed in any more; other: somebody else is. What waits is kept until its maker is back.
+export type LinkState = 'connecting' | 'online' | 'offline' | 'refused' | 'ended' | 'other';
 
 interface Opened {
     ticket: string;
@@ -76,9 +80,13 @@ function keptToken(place: string): string | null {
         return null; // a browser that keeps nothing
     }
 }
-function keepToken(place: string, token: string): void {
+function keepToken(place: string, token: string | null): void {
     try {
-        sessionStorage.setItem(KEPT + place, token);
+        if (token === null) {
+            sessionStorage.removeItem(KEPT + place);
+        } else {
+            sessionStorage.setItem(KEPT + place, token);
+        }
     } catch {
         // as above
     }
@@ -95,8 +103,13 @@ export class Link {
     readonly blocked = signal<{ file: string; message: string; line: number } | null>(null);
     readonly failed = signal(''); // a file that could not be written, and why
     readonly reason = signal(''); // why it was refused
+    readonly other = signal(''); // who is signed in instead, as others see the name
     private readonly place: string;
     private readonly document: StudioDocument;
+    private readonly files: Files;
+    private maker: string | null; // name of the account that changes are made by; null: there are no accounts
+    private timer = 0;
+    private isConnecting = false;
     private socket: WebSocket | null = null;
     private isReady = false; // the session has welcomed this page
     private isClosed = false;
@@ -109,9 +122,18 @@ export class Link {
     private presenceTimer = 0;
     private opened: (() => void) | null = null;
 
-    constructor(place: string, document: StudioDocument) {
+    constructor(place: string, document: StudioDocument, files: Files, maker: string | null) {
         this.place = place;
         this.document = document;
+        this.files = files;
+        this.maker = maker;
+        files.isOnline = () => this.state.value === 'online';
+        files.onDue = () => {
+            if (this.state.value === 'online') { // an operation must not come before the content that it names
+                this.isReady = false;
+                this.socket?.close();
+            }
+        };
         document.on('send', (message) => this.send(message));
         document.on('history', () => { this.waiting.value = document.pendingCount(); });
         document.on('stale', () => this.reload());
@@ -119,6 +141,9 @@ export class Link {
 
     // Resolves when the document is here.
     start(): Promise<void> {
+        for (const event of ['focus', 'online', 'pageshow']) {
+            window.addEventListener(event, this.now);
+        }
         const done = new Promise<void>((resolve) => { this.opened = resolve; });
         void this.connect();
         return done;
@@ -126,24 +151,81 @@ export class Link {
 
     stop(): void {
         this.isClosed = true;
+        for (const event of ['focus', 'online', 'pageshow']) {
+            window.removeEventListener(event, this.now);
+        }
         this.socket?.close();
     }
 
+    // Who comes back to the page may have signed in elsewhere.
+    private readonly now = (): void => {
+        if (this.socket === null && this.document.isOpen) {
+            void this.connect();
+        }
+    };
+
+    // Whether whose changes wait here is signed in. Else the state says so, and it is looked again.
+    private async isMaker(): Promise<boolean> {
+        if (this.maker === null || !this.document.isOpen) {
+            return true;
+        }
+        const { signed_in, username, shown_name } = await get<Session>('/api/session');
+        if (signed_in && username === this.maker) {
+            return true;
+        }
+        this.other.value = signed_in ? shown_name ?? username ?? '' : '';
+        this.again(signed_in ? 'other' : 'ended');
+        return false;
+    }
+
+    // A person has decided that what waits is sent as whoever is signed in now.
+    async goOn(): Promise<void> {
+        const who = await get<Session>('/api/session').catch(() => null);
+        if (who?.signed_in === true && this.socket === null) {
+            this.maker = who.username ?? '';
+            keepToken(this.place, null); // its editor is another one
+            void this.connect();
+        }
+    }
+
     private async connect(): Promise<void> {
-        this.state.value = 'connecting';
+        if (this.isConnecting || this.isClosed) {
+            return;
+        }
+        clearTimeout(this.timer);
+        this.isConnecting = true;
+        if (this.state.value === 'offline') {
+            this.state.value = 'connecting';
+        }
+        try {
+            await this.open();
+        } finally {
+            this.isConnecting = false;
+        }
+    }
+
+    private async open(): Promise<void> {
         try {
             const path = `/api/places/${encodeURIComponent(this.place)}/edit`;
+            if (!await this.isMaker()) {
+                return;
+            }
             const { ticket, address, can_write } = await send<Opened>('POST', path, {});
+            if (!await this.isMaker()) { // the ticket is of whoever signed in between
+                return;
+            }
             this.canWrite.value = can_write;
             const url = new URL(address, location.href);
             url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
             this.listen(new WebSocket(url, PROTOCOL), ticket);
         } catch (cause) {
             if (cause instanceof Failure && cause.status === 404 && await this.makeDraft()) {
-                await this.connect();
+                await this.open();
+            } else if (cause instanceof Failure && cause.status === 401 && this.document.isOpen) {
+                this.again('ended');
             } else if (cause instanceof Failure && cause.status >= 400 && cause.status < 500 && cause.status !== 429) {
-                this.reason.value = cause.message;
-                this.state.value = 'refused';
+                this.reason.value = refusal(cause);
+                this.again('refused');
             } else {
                 this.again();
             }
@@ -200,16 +282,21 @@ export class Link {
         };
     }
 
-    private again(): void {
+    private again(state: LinkState = 'offline'): void {
         this.isReady = false;
-        if (this.isClosed || this.state.value === 'refused') {
+        if (this.isClosed) {
             return;
         }
-        this.state.value = 'offline';
+        this.state.value = state;
+        if (state === 'refused' && !this.document.isOpen) {
+            return; // nothing is lost by it
+        }
         this.presence.value = new Map();
-        const pause = this.pauseMs * (0.75 + Math.random() * 0.5);
-        this.pauseMs = Math.min(this.pauseMs * 2, PAUSE_MOST_MS);
-        setTimeout(() => { if (!this.isClosed) { void this.connect(); } }, pause);
+        const isSignedOut = state === 'ended' || state === 'other';
+        const pause = isSignedOut ? SIGNED_OUT_MS : this.pauseMs * (0.75 + Math.random() * 0.5);
+        this.pauseMs = isSignedOut ? PAUSE_FIRST_MS : Math.min(this.pauseMs * 2, PAUSE_MOST_MS);
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => void this.connect(), pause);
     }
 
     // The document here is not the session's: everything is asked for anew.
@@ -233,6 +320,7 @@ export class Link {
                     keepToken(this.place, said.resume);
                 }
                 this.pauseMs = PAUSE_FIRST_MS;
+                this.reason.value = '';
                 this.state.value = 'online';
                 this.lastPresence = '';
                 break;
@@ -293,14 +381,28 @@ export class Link {
             this.opened = null;
         } else if (kind === KIND_MESSAGE && this.document.isOpen) {
             if (this.document.receive(message) === WELCOME) {
-                this.isReady = true;
-                this.document.pendingMessages().forEach((each) => this.push(each));
+                void this.sendWaiting(this.socket);
             }
         }
         this.waiting.value = this.document.pendingCount();
     }
 
     // --- up --------------------------------------------------------------------------------------------
+
+    // Contents first: an operation names them.
+    private async sendWaiting(socket: WebSocket | null): Promise<void> {
+        try {
+            while (this.files.hasDue()) {
+                await this.files.storeDue();
+            }
+        } catch {
+            socket?.close(); // it is connected again, and tried again
+        }
+        if (this.socket === socket && socket?.readyState === WebSocket.OPEN) {
+            this.isReady = true;
+            this.document.pendingMessages().forEach((each) => this.push(each));
+        }
+    }
 
     private send(message: Uint8Array): void {
         this.waiting.value = this.document.pendingCount();

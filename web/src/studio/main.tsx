@@ -66,7 +66,7 @@ async function start(place: string): Promise<void> {
         throw new Failure(0, 'outdated', words.outdated);
     }
     const files = new Files(place, doc);
-    const link = new Link(place, doc);
+    const link = new Link(place, doc, files, who.accounts ? who.username ?? '' : null);
     const studio = new Studio(place, doc, files, link, schema);
     studio.hasAccounts = who.accounts;
     window.studio = studio;

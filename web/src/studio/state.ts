@@ -61,17 +61,16 @@ export class Studio {
     private problemTimer = 0;
     private noticeTimer = 0;
 
-    // What is wrong, of the scene, of the scripts and of files that cannot be read: the same number everywhere.
-    readonly problemCount = computed(() => this.problems.value.length + [...this.faults.value.values()].flat().length +
-        (this.link.blocked.value === null ? 0 : 1));
-    // Those that keep it from being published; a script may also have warnings.
-    readonly errorCount = computed(() => this.problems.value.length + (this.link.blocked.value === null ? 0 : 1) +
+    // What keeps it from being published, of the scene, of the scripts and of files that cannot be read; and what does
+    // not. The same two numbers everywhere.
+    readonly problemCount = computed(() => this.problems.value.length + (this.link.blocked.value === null ? 0 : 1) +
         [...this.faults.value.values()].flat().filter(({ level }) => level === 'error').length);
+    readonly warningCount = computed(() => [...this.faults.value.values()].flat().filter(({ level }) => level !== 'error').length);
 
     // What is said about saving.
     readonly saved = computed(() => {
         const { state, waiting, blocked, canWrite } = this.link;
-        return state.value === 'offline' || state.value === 'refused' ? 'offline' as const
+        return state.value === 'offline' || state.value === 'refused' || state.value === 'ended' || state.value === 'other' ? state.value
             : blocked.value !== null ? 'blocked' as const
                 : !canWrite.value ? 'reading' as const
                     : scriptsSaved.value === 'unsaved' ? 'unsaved' as const
@@ -92,6 +91,8 @@ export class Studio {
             sceneJson: () => document.sceneJson(),
             compile: (files) => document.compile(files),
             isWaiting: () => document.isWaiting(),
+            isConfirmed: () => document.pendingCount() === 0,
+            onConfirmed: (listener) => link.waiting.subscribe((waiting) => { if (waiting === 0) { listener(); } }),
             onRefused: (listener) => document.on('refused', () => listener()),
             onEntities: (listener) => document.on('change', ({ rows, gone }) => listener(rows.map(({ id }) => id), gone)),
             entity: (id) => document.entity(id),

@@ -101,9 +101,8 @@ function History({ studio }: { studio: Studio }): JSX.Element {
 export function Bottom({ studio }: { studio: Studio }): JSX.Element {
     const now = studio.panel.value;
     const [height, setHeight] = useState(200);
-    const counts: Partial<Record<Panel, number>> = {
-        problems: studio.problemCount.value,
-    };
+    const problems = studio.problemCount.value;
+    const warnings = studio.warningCount.value;
     const resize = (event: PointerEvent): void => {
         const from = event.clientY + height;
         const move = (at: PointerEvent): void => setHeight(Math.max(96, Math.min(innerHeight * 0.6, from - at.clientY)));
@@ -127,7 +126,9 @@ export function Bottom({ studio }: { studio: Studio }): JSX.Element {
                             }
                         }}
                         onClick={() => { studio.panel.value = now === panel ? null : panel; }}>
-                        {words.panels[panel]}{(counts[panel] ?? 0) > 0 && <span class="badge">{counts[panel]}</span>}
+                        {words.panels[panel]}
+                        {panel === 'problems' && problems > 0 && <span class="badge" title={words.problemBadge(problems)}>{problems}</span>}
+                        {panel === 'problems' && warnings > 0 && <span class="badge warning" title={words.warningBadge(warnings)}>{warnings}</span>}
                     </button>
                 ))}
             </div>

@@ -34,11 +34,21 @@ async function make(studio: Studio, path: string, text: string, isGiven: boolean
     }
 }
 
+// The scripts that what is selected has now: a thing has one.
+function replacedBy({ document, selection }: Studio): string[] {
+    return [...new Set(selection.value.flatMap((id) => {
+        const { scriptRef, scriptPath } = document.entity(id) as { scriptRef?: { path?: string }; scriptPath?: string };
+        const path = scriptRef?.path ?? scriptPath ?? '';
+        return path === '' ? [] : [path];
+    }))];
+}
+
 export function NewScript({ studio, close }: { studio: Studio; close: () => void }): JSX.Element {
     const [service, setService] = useState<Service>('Workspace');
     const [language, setLanguage] = useState<Language>(() => usual(studio));
     const [name, setName] = useState('');
-    const [wantsGiven, setGiven] = useState(true);
+    const replaced = replacedBy(studio);
+    const [wantsGiven, setGiven] = useState(replaced.length === 0);
     const [said, setSaid] = useState('');
     const chosen = studio.selection.value.length;
     const canGive = service === 'Workspace' && chosen > 0;
@@ -72,7 +82,7 @@ export function NewScript({ studio, close }: { studio: Studio; close: () => void
                     {!hasTypescript() && <p class="soft">{siteWords.noTypescript}</p>}
                 </fieldset>
                 {canGive && <label><input type="checkbox" checked={wantsGiven}
-                    onChange={(event) => setGiven(event.currentTarget.checked)} /> {words.newScript.give(chosen)}</label>}
+                    onChange={(event) => setGiven(event.currentTarget.checked)} /> {words.newScript.give(chosen, replaced)}</label>}
                 <p id="script-said" class="wrong" role="alert">{said}</p>
                 <p class="ways"><button type="submit" class="button">{words.newScript.make}</button></p>
             </form>

@@ -114,7 +114,8 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
         });
         return () => ended.current.abort();
     }, []);
-    const problems = studio.errorCount.value;
+    const problems = studio.problemCount.value;
+    const warnings = studio.warningCount.value;
     const isSaved = studio.saved.value === 'saved';
     // Who may play it, once there is something to play. The installation may refuse it, or ask an operator first.
     const allow = async (): Promise<{ opens: Visibility; said: string }> => {
@@ -192,6 +193,8 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                         onChange={() => setWho(each)} /> {words.visibilities[each]}</label>)}
                 </fieldset>
                 {problems > 0 && <p class="wrong" role="alert">{words.problemsFirst(problems)}{' '}
+                    <button type="button" class="link" onClick={() => { close(); studio.panel.value = 'problems'; }}>{words.showProblems}</button></p>}
+                {warnings > 0 && <p class="warned">{words.warningsToo(warnings)}{' '}
                     <button type="button" class="link" onClick={() => { close(); studio.panel.value = 'problems'; }}>{words.showProblems}</button></p>}
                 {isBusy && <><progress max={1} value={state.part} aria-label={words.progress} />
                     <p role="status">{words.building(state.stage)}</p></>}

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { watchAssets } from '../asset_watch.ts';
 import { press } from '../commands.ts';
 import { insertKit, type Kit } from '../kits.ts';
+import type { Link } from '../link.ts';
 import type { PlayPane } from '../play/play_pane.tsx';
 import type { ScriptPane } from '../script/script_pane.tsx';
 import type { Side, Studio } from '../state.ts';
@@ -142,6 +143,22 @@ function Left({ studio }: { studio: Studio }): JSX.Element {
     );
 }
 
+// Why nothing is sent, and what to do.
+function SignedOut({ link }: { link: Link }): JSX.Element | null {
+    const state = link.state.value;
+    if (state !== 'ended' && state !== 'other' && state !== 'refused') {
+        return null;
+    }
+    const other = link.other.value;
+    return (
+        <div class="signed-out" role="alert">
+            <span>{state === 'ended' ? words.signInEnded : state === 'other' ? words.otherSignedIn(other) : words.notTaken(link.reason.value)}</span>
+            {state !== 'refused' && <a class="button small" href="/account" target="_blank">{words.signInTab}</a>}
+            {state === 'other' && <button type="button" class="button quiet small" onClick={() => void link.goOn()}>{words.goOnAs(other)}</button>}
+        </div>
+    );
+}
+
 export function Shell({ studio }: { studio: Studio }): JSX.Element {
     const { dialog } = studio;
     const close = (): void => { dialog.value = null; };
@@ -162,6 +179,7 @@ export function Shell({ studio }: { studio: Studio }): JSX.Element {
     return (
         <div class="studio">
             <Toolbar studio={studio} />
+            <SignedOut link={studio.link} />
             <div class="columns">
                 {studio.showsSide.value && <Left studio={studio} />}
                 <div class="centre"><Middle studio={studio} /><Bottom studio={studio} /></div>

@@ -46,15 +46,16 @@ export function Status({ studio }: { studio: Studio }): JSX.Element {
     }, []);
     studio.ordered.value;
     const saved = studio.saved.value;
-    const count = studio.problemCount.value;
+    const problems = studio.problemCount.value;
+    const warnings = studio.warningCount.value;
     const isHeavy = cost.calls > CALLS_GOAL || cost.triangles > TRIANGLES_GOAL || cost.megabytes > MEGABYTES_GOAL;
     return (
         <footer class="status">
             <span class={`saved ${saved}`} role="status" title={studio.link.reason.value || words.savedHints[saved]}>
                 {words.savedStates[saved]}{studio.link.waiting.value > 0 && ` (${studio.link.waiting.value})`}</span>
-            <button type="button" class={count > 0 ? 'wrong' : ''}
+            <button type="button" class={problems > 0 ? 'wrong' : warnings > 0 ? 'warned' : ''}
                 onClick={() => { studio.panel.value = studio.panel.value === 'problems' ? null : 'problems'; }}>
-                {words.problemCount(count)}</button>
+                {words.problemCount(problems, warnings)}</button>
             <span class={studio.isNoticeWrong.value ? 'notice wrong' : 'notice'} role="alert">{studio.notice.value}</span>
             <span class="space" />
             <ScriptStatus />

@@ -3,6 +3,7 @@
 import { type Signal, signal } from '@preact/signals';
 
 import type { LogLine } from './play_channel.ts';
+import { words } from './words_play.ts';
 
 export const LINES_MAX = 1000;
 
@@ -42,6 +43,7 @@ export function place(text: string, tables: LineTables, files: readonly string[]
 export class ConsoleLog {
     readonly lines: Signal<readonly ConsoleLine[]> = signal<readonly ConsoleLine[]>([]);
     private nextKey = 1;
+    private runs = 0;
 
     add(lines: readonly LogLine[] | readonly { side: 'studio'; level: ConsoleLine['level']; text: string }[],
         tables: LineTables = new Map(), files: readonly string[] = []): void {
@@ -56,6 +58,14 @@ export class ConsoleLog {
             }
         }
         this.lines.value = all.slice(-LINES_MAX);
+    }
+
+    // What comes now is of another run of the place than what is there.
+    begin(): void {
+        this.runs += 1;
+        if (this.lines.value.length > 0) {
+            this.add([{ side: 'studio', level: 'info', text: words.run(this.runs) }]);
+        }
     }
 
     clear(): void {

@@ -127,6 +127,7 @@ class Run {
 
     async start(port: MessagePort): Promise<void> {
         this.bridge.state.value = { kind: 'starting' };
+        consoleLog.begin();
         try {
             const files = await this.scripts.forWorld([]);
             this.tables = this.scripts.lineTables;
@@ -249,6 +250,7 @@ function Screen({ onPort }: { onPort: (port: MessagePort) => void }): JSX.Elemen
 function ServerScreen({ document }: { document: ScriptDocument }): JSX.Element {
     const frame = useRef<HTMLIFrameElement>(null);
     useEffect(() => {
+        consoleLog.begin();
         const log = new ServerConsole(() => frame.current?.contentWindow ?? null,
             (lines) => consoleLog.add(lines, undefined, document.files().map(({ path }) => path)));
         return () => log.end();

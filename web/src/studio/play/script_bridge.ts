@@ -4,7 +4,9 @@
 import { type Signal, signal } from '@preact/signals';
 
 import type { Asset } from '../../core/asset.ts';
+import { place } from './console.ts';
 import type { FromPlay, PlayDiff, PlayNumbers, PlayPlace, ToPlay } from './play_channel.ts';
+import { words } from './words_play.ts';
 
 export type PlayMode = 'here' | 'server';
 export type PlayState =
@@ -44,7 +46,7 @@ export class ScriptBridge {
     }
 
     // Plays this place in a fresh worker. `screen` is the worker's end of the game page's port.
-    loadScene(place: PlayPlace, screen: MessagePort, who: { name: string; placeId: string }): void {
+    loadScene(scene: PlayPlace, screen: MessagePort, who: { name: string; placeId: string }): void {
         this.stop();
         this.state.value = { kind: 'starting' };
         const worker = this.start();
@@ -59,7 +61,7 @@ export class ScriptBridge {
                 this.fail('the worker could not be started');
             }
         });
-        worker.postMessage({ type: 'start', place, port: screen, ...who }, [screen]);
+        worker.postMessage({ type: 'start', place: scene, port: screen, ...who }, [screen]);
     }
 
     // What was edited since; the world on the server gets it by the saved files.
@@ -107,7 +109,8 @@ export class ScriptBridge {
                 this.fail(message.message);
                 break;
             case 'refused':
-                this.events.note('error', message.message);
+                this.events.note('error', place(message.message, new Map(), []).file !== '' ? message.message
+                    : words.notApplied(message.message.trim().replace(/[.]$/, '')));
                 break;
             case 'log':
                 this.events.log(message);

@@ -27,6 +27,8 @@ const english = {
     tick: (ms: number) => `One tick ${ms.toFixed(2)} ms`,
     console: 'What scripts said',
     clear: 'Clear',
+    run: (number: number) => `— run ${number} —`,
+    notApplied: (why: string) => `The change did not get into the place that is playing: ${why}. It goes on as it was; press “Start again” to play what you have now.`,
     silent: 'Nothing yet. What scripts print and where they fail is shown here.',
     sides: { server: 'server', client: 'client', studio: 'studio' },
     times: (count: number) => `${count} ×`,

@@ -1,7 +1,7 @@
 // The scripts that are open in the editor: their text, what of it is saved, and who may write it. A
 // text that could not be saved stays here until a person has decided what becomes of it.
 //
-//   saved ─type─▶ changed ─pause─▶ saving ─▶ saved
+//   saved ─type─▶ changed ─pause─▶ saving ─▶ sent ─▶ saved    (sent: the session has not confirmed it)
 //                    ▲                ├─▶ failed    (shown; tried again with the next key or by hand; without a network by itself)
 //                    └────────────────┴─▶ conflict  (a person chooses; nothing is written until then)
 import { type EditorState, Text } from '@codemirror/state';
@@ -29,6 +29,7 @@ export type SaveState =
     | { kind: 'saved' }
     | { kind: 'changed' }
     | { kind: 'saving' }
+    | { kind: 'sent' }
     | { kind: 'failed'; message: string }
     | { kind: 'conflict'; theirs: string; hash: string | null };
 
@@ -37,6 +38,7 @@ export interface BufferView {
     replace(buffer: ScriptBuffer, text: string): void;
     changed(buffer: ScriptBuffer, state: EditorState, docChanged: boolean): void;
     found(path: string, diagnostics: Diagnostic[]): void;
+    gone(path: string, next: string): void; // its file was removed; `next` is open beside it
 }
 
 export class ScriptBuffer {
@@ -81,7 +83,7 @@ export class ScriptBuffer {
         if (!this.isDirty()) {
             clearTimeout(this.timer);
             this.firstMs = 0;
-            this.save.value = { kind: 'saved' };
+            this.settle();
             return;
         }
         const now = performance.now();
@@ -102,7 +104,7 @@ export class ScriptBuffer {
         }
         const text = this.content();
         await this.put(text, this.known);
-        if (this.save.value.kind === 'saved' && this.isDirty()) {
+        if ((this.save.value.kind === 'saved' || this.save.value.kind === 'sent') && this.isDirty()) {
             this.edited(this.text); // what was typed meanwhile
         }
     }
@@ -118,7 +120,7 @@ export class ScriptBuffer {
             this.known = await this.files.write(this.path,
                 utf8.encode(text.replaceAll('\n', this.lineEnd)), known, words.label(this.path));
             this.base = text;
-            this.save.value = { kind: 'saved' };
+            this.settle();
         } catch (error) {
             if (isConflict(error)) {
                 await this.collide(error.theirs);
@@ -127,6 +129,17 @@ export class ScriptBuffer {
             }
         } finally {
             this.isWriting = false;
+        }
+    }
+
+    private settle(): void {
+        this.save.value = { kind: this.workspace.isConfirmed(this.path, this.known) ? 'saved' : 'sent' };
+    }
+
+    // The session has taken or refused everything.
+    confirmed(): void {
+        if (this.save.peek().kind === 'sent' && this.workspace.isConfirmed(this.path, this.known)) {
+            this.save.value = { kind: 'saved' };
         }
     }
 
@@ -201,6 +214,21 @@ export class ScriptBuffer {
         }
     }
 
+    // The file is not there any more. True: nor need its text be.
+    async removed(): Promise<boolean> {
+        await Promise.resolve(); // as above
+        const { kind } = this.save.value;
+        if (this.known === null || this.isWriting || kind === 'conflict') {
+            return false; // it was never there, or a person decides already
+        }
+        if (this.isDirty() || this.isRefused || kind === 'sent') {
+            await this.collide(null);
+            return false;
+        }
+        this.close();
+        return true;
+    }
+
     refused(): void {
         this.isRefused = true;
     }
@@ -229,6 +257,7 @@ export class Workspace {
         });
         document.on('files', () => this.look());
         document.onRefused?.(() => this.open.peek().forEach((buffer) => buffer.refused()));
+        document.onConfirmed?.(() => this.open.peek().forEach((buffer) => buffer.confirmed()));
         document.onWriters?.(() => { this.change.value = this.change.peek() + 1; });
         globalThis.addEventListener?.('beforeunload', (event) => {
             if (this.unsaved().length > 0) {
@@ -297,6 +326,11 @@ export class Workspace {
         return this.document.isWaiting?.() ?? false;
     }
 
+    // The session has that file, and nothing of one's own waits for it.
+    isConfirmed(path: string, hash: string | null): boolean {
+        return this.document.isConfirmed === undefined || this.document.isConfirmed() && this.hash(path) === hash;
+    }
+
     takeOver(path: string): void {
         this.document.write?.(path, true);
     }
@@ -307,7 +341,19 @@ export class Workspace {
             const hash = this.hash(buffer.path);
             if (hash !== null) {
                 buffer.arrived(hash).catch(() => undefined); // the next change or save tries again
+            } else {
+                void buffer.removed().then((isGone) => { if (isGone) { this.leave(buffer); } });
             }
+        }
+    }
+
+    // An undo or somebody else has removed the file, and nothing that was typed is lost with it.
+    private leave(buffer: ScriptBuffer): void {
+        const before = this.open.value;
+        const at = before.indexOf(buffer);
+        if (at >= 0) {
+            this.open.value = before.filter((each) => each !== buffer);
+            this.view?.gone(buffer.path, (before[at + 1] ?? before[at - 1])?.path ?? '');
         }
     }
 }

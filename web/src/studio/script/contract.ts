@@ -21,6 +21,8 @@ export interface ScriptDocument {
     compile?(files: Map<string, Uint8Array>): Uint8Array;
     on(event: 'files' | 'change' | 'settings' | 'terrain', listener: () => void): () => void; // returns what ends it
     isWaiting?(): boolean; // the session has not answered all changes of one's own
+    isConfirmed?(): boolean; // the session has everything that was changed here
+    onConfirmed?(listener: () => void): () => void;
     onRefused?(listener: () => void): () => void; // a change of one's own was not taken by the session
     // Which entities have changed (or are new), and which are gone; and one of them as scene.json has it. Without these a
     // world that is played is made anew for each change.

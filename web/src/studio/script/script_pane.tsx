@@ -33,9 +33,12 @@ class Shown {
     private readonly languages: (path: string) => Language;
     private readonly tell: (state: { line: number; column: number }) => void;
     readonly found: (path: string, diagnostics: Diagnostic[]) => void;
+    readonly gone: (path: string, next: string) => void;
 
     constructor(host: HTMLElement, workspace: Workspace, languages: (path: string) => Language,
-        tell: (state: { line: number; column: number }) => void, found: (path: string, diagnostics: Diagnostic[]) => void) {
+        tell: (state: { line: number; column: number }) => void, found: (path: string, diagnostics: Diagnostic[]) => void,
+        gone: (path: string, next: string) => void) {
+        this.gone = gone;
         this.host = host;
         this.workspace = workspace;
         this.languages = languages;
@@ -164,8 +167,8 @@ function Banner({ buffer, workspace, compare }: {
     return workspace.mayWrite(buffer.path) ? null : <p class="script-banner" role="status">{words.readOnly}</p>;
 }
 
-const SAVED: Record<'saved' | 'changed' | 'saving', string> = {
-    saved: words.saved, changed: words.changed, saving: words.saving,
+const SAVED: Record<'saved' | 'changed' | 'saving' | 'sent', string> = {
+    saved: words.saved, changed: words.changed, saving: words.saving, sent: words.saving,
 };
 
 function saveText(buffer: ScriptBuffer): string {
@@ -196,6 +199,7 @@ export function ScriptPane({ document, files, path, line, onShow, hasTabs = true
     const shown = useRef<Shown | null>(null);
     const tell = useRef(onDiagnostics);
     tell.current = onDiagnostics;
+    const removed = useRef((_file: string, _next: string): void => undefined);
 
     useLayoutEffect(() => {
         const element = host.current;
@@ -213,7 +217,7 @@ export function ScriptPane({ document, files, path, line, onShow, hasTabs = true
                     warnings: own.filter(({ level }) => level === 'warning').length,
                 });
                 tell.current?.(file, diagnostics);
-            });
+            }, (file, next) => removed.current(file, next));
         shown.current = view;
         workspace.view = view;
         const end = effect(() => {
@@ -262,6 +266,11 @@ export function ScriptPane({ document, files, path, line, onShow, hasTabs = true
     const choose = (next: string): void => {
         setCurrent(next);
         onShow?.(next);
+    };
+    removed.current = (file, next) => {
+        if (file === current) {
+            choose(next);
+        }
     };
     const close = async (file: string): Promise<void> => {
         const before = workspace.open.value;
