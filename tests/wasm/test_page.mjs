@@ -110,6 +110,32 @@ test('lines that begin with a slash are commands', () => {
     assert.deepEqual([...people.list.value.keys()], [1]);
 });
 
+test('an open chat asks again what may be said, and follows the rule both ways', async (context) => {
+    context.mock.timers.enable({ apis: ['setInterval'] });
+    let rule = 'off';
+    let asked = 0;
+    context.mock.method(globalThis, 'fetch', () => {
+        asked += 1;
+        return Promise.resolve({ ok: true, status: 200, json: () => Promise.resolve({ rule, phrases: [], guest: false }) });
+    });
+    const settle = () => new Promise(setImmediate);
+    const chat = new Chat(new People(), () => {}, () => {});
+    await chat.ask('place_x');
+    assert.equal(chat.rule.value.rule, 'off');
+    rule = 'free';
+    chat.isOpen.value = true;
+    await settle();
+    assert.equal(chat.rule.value.rule, 'free', 'as soon as it opens');
+    rule = 'off';
+    context.mock.timers.tick(5000);
+    await settle();
+    assert.equal(chat.rule.value.rule, 'off', 'and while it is open');
+    chat.isOpen.value = false;
+    const before = asked;
+    context.mock.timers.tick(60_000);
+    assert.equal(asked, before, 'a closed one asks nothing');
+});
+
 // In the worst second, for lights that are switched to and fro at many speeds and drawn at many rates.
 test('nothing flashes more than three times a second', () => {
     for (const rate of [5, 20, 60, 144]) {
