@@ -242,7 +242,9 @@ test('a pause puts everybody out, and the pupils read why; then it goes on', { s
         await until('they are out', async () => await phaseOf(pupil.page) !== 'playing', 30000);
     }
     await shot(page, 'paused_desk');
-    const [anna, bert] = pupils;
+    const [anna, bert, eve] = pupils;
+    await eve.page.waitForSelector('#phase:has-text("The class pauses")');
+    await eve.page.waitForSelector('#countdown:has-text("Trying again in")');
     await bert.go(classAt);
     await bert.page.waitForSelector('.notice.paused');
     assert.match(await bert.page.textContent('.notice'), /Your teacher has paused the class/);
@@ -250,6 +252,9 @@ test('a pause puts everybody out, and the pupils read why; then it goes on', { s
     await page.click('text=Let the class go on');
     await page.waitForSelector('text=Pause the class');
     await until('he reads it', async () => await bert.page.locator('.notice.paused').count() === 0, 15000);
+    for (const pupil of [anna, eve]) {
+        await until('they come back by themselves', async () => await phaseOf(pupil.page) === 'playing', 60000);
+    }
     await bert.page.setViewportSize(MAIN);
     await bert.page.waitForSelector('a[aria-label*="by Anna"]');
     await checkAccessible(bert.page, 'the class of a pupil');
