@@ -218,6 +218,12 @@ test('a template for everybody; three pupils play together in one of their place
     await anna.page.waitForSelector('#visibility');
     assert.deepEqual(await anna.page.locator('#visibility option').allTextContents(), ['Only you and your teacher', 'Your class']);
     assert.equal(await anna.page.inputValue('#visibility'), 'unlisted');
+    // The Studio says the same.
+    await anna.go(`/studio/${own}`);
+    await anna.page.click('[data-command=publish]');
+    await anna.page.waitForSelector('.publish-form .who');
+    assert.deepEqual((await anna.page.locator('.publish-form .who label').allTextContents()).map((text) => text.trim()),
+        ['Your class', 'Only you and your teacher']);
     for (const pupil of [anna, bert, eve]) {
         await pupil.go(classAt);
         await pupil.page.click('a[aria-label*="by Anna"]');
