@@ -224,6 +224,13 @@ test('a template for everybody; three pupils play together in one of their place
     await anna.page.waitForSelector('.publish-form .who');
     assert.deepEqual((await anna.page.locator('.publish-form .who label').allTextContents()).map((text) => text.trim()),
         ['Your class', 'Only you and your teacher']);
+    await anna.page.keyboard.press('Escape');
+    await anna.page.click('[data-command=play]');
+    await anna.page.selectOption('.play-mode select', 'server');
+    await anna.page.click('button:has-text("Friends")');
+    await anna.page.waitForSelector('select#friend-name');
+    const mates = await anna.page.locator('#friend-name option').allTextContents();
+    assert.ok(mates.includes('Bert') && !mates.includes('Anna'), `classmates by the names of the class: ${mates}`);
     for (const pupil of [anna, bert, eve]) {
         await pupil.go(classAt);
         await pupil.page.click('a[aria-label*="by Anna"]');
