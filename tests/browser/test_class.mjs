@@ -153,6 +153,11 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
     assert.ok(await page.locator('.codes h3').evaluate((heading) => heading === document.activeElement &&
         heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight), 'the codes, shown once, are in sight');
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.locator('button:visible, form:visible, tbody:visible, h1:visible, header:visible').count(), 0, 'paper has no buttons');
+    assert.deepEqual(await page.locator('.codes-list code:visible').allTextContents(), codes, 'and each code');
+    assert.equal(await page.locator('.codes-list .on-paper:visible').count(), 25, 'with the address');
+    await page.emulateMedia({ media: null });
     const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
     assert.ok(await asks(), 'who leaves the page without the codes is asked');
     const [sheet] = await Promise.all([context.waitForEvent('page'), page.click('text=Print the cards')]);
