@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { MAIN, OTHER, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, picture, until } from './support.mjs';
+import { MAIN, OTHER, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, picture, sleep, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const CLASS = '<img src=x onerror=alert(1)>';
@@ -278,6 +278,27 @@ test('a pause puts everybody out, and the pupils read why; then it goes on', { s
     await checkAccessible(bert.page, 'the class of a pupil');
     await shot(bert.page, 'pupil_desk');
     assert.deepEqual(anna.complaints.filter((text) => /text ran|policy/i.test(text)), []);
+});
+
+test('whose sign-in has ended signs in again and comes back; as a guest only where guests come in', async () => {
+    const { page } = pupils[1];
+    const here = new URL(pupils[0].page.url()).pathname;
+    const cookies = await page.context().cookies();
+    for (const [path, isForGuests] of [[here, false], ['/play', true]]) {
+        await page.context().addCookies(cookies);
+        await pupils[1].go(path);
+        await page.waitForSelector('#intro:has-text("You are Bert.")');
+        await page.context().clearCookies();
+        const last = page.waitForResponse((answer) => /\/api\/places\//.test(answer.url()) || (!answer.ok() && /\/api\/rooms\//.test(answer.url())));
+        await page.click('#enter');
+        await page.waitForSelector('#phase:has-text("Your sign-in has ended")');
+        assert.equal(await page.locator('#sign-in:visible').getAttribute('href'), `/account?next=${encodeURIComponent(path)}`);
+        await last;
+        await sleep(300);
+        assert.equal(await page.isVisible('#again:has-text("Go on as a guest")'), isForGuests, path);
+    }
+    await page.context().addCookies(cookies);
+    await pupils[1].go(classAt);
 });
 
 test('a draft is read, a code replaced by keyboard, rules kept, a colleague added', async () => {
