@@ -250,6 +250,25 @@ test('a template for everybody; three pupils play together in one of their place
     await page.waitForSelector('.live:has-text("3 play")', { timeout: 20000 });
 });
 
+test('chat that is allowed during play reaches those who play, and so does its end', async () => {
+    const [anna, bert] = pupils;
+    const allow = async (rule) => assert.equal((await send(kim.page, 'PUT', `/api/classes/${classAt.split('/').at(-1)}/chat`, { rule })).status, 200);
+    const opens = (selector) => until(selector, async () => {
+        await bert.page.keyboard.press('Enter');
+        return await bert.page.locator(selector).count() === 1;
+    });
+    await opens('.chat-guest:has-text("Chat is switched off here.")');
+    await allow('free');
+    await bert.page.waitForSelector('#chat-text', { timeout: 20000 });
+    await bert.page.keyboard.type('hello Anna');
+    await bert.page.keyboard.press('Enter');
+    await until('she hears it', async () => (await anna.page.textContent('#messages')).includes('hello Anna'));
+    await opens('#chat-text');
+    await allow('off');
+    await bert.page.waitForSelector('.chat-guest:has-text("Chat is switched off here.")', { timeout: 20000 });
+    await bert.page.keyboard.press('Escape');
+});
+
 test('a pause puts everybody out, and the pupils read why; then it goes on', { skip: onlyInAll }, async () => {
     const { page } = kim;
     await page.click('text=Pause the class');
