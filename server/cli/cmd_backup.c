@@ -149,7 +149,7 @@ int cmd_restore(int argc, char **argv)
         diagnostic_print(stdout, "deleted %u accounts again", facts.deletion_count);
     }
     command_quote(options.data, quoted, sizeof quoted);
-    diagnostic_print(stdout, "start it:    with --data %s; places are built again at the start",
-                     quoted);
+    diagnostic_print(
+        stdout, "start it:    sandlot up --data %s; places are built again at the start", quoted);
     return EXIT_OK;
 }

@@ -5,7 +5,6 @@
 #include "server/serve/serve.h"
 
 #include "server/build/base/diagnostic.h"
-#include "server/build/typescript/typescript.h"
 #include "server/net/http_client.h"
 #include "server/serve/collect.h"
 #include "server/serve/edit/edit_drafts.h"
@@ -450,7 +449,11 @@ static int open_serve(Serve *serve)
     const char *url = serve->config.public_url;
     serve->is_https = url != NULL && strncasecmp(url, "https:", 6) == 0;
     serve->development = !serve->config.has_secret && is_loopback(serve->config.address);
-    serve->has_typescript = typescript_is_installed();
+    char reason[WORKER_REASON_BYTES];
+    serve->typescript_lack = typescript_lack(reason);
+    if (serve->typescript_lack != TYPESCRIPT_LACKS_NOTHING) {
+        serve_log(LOG_INFO, "build", "%s", reason);
+    }
     entropy_fill(serve->boot, sizeof serve->boot);
     entropy_fill(serve->address_secret, sizeof serve->address_secret);
     raise_limits();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/json_write.h"
+#include "server/build/typescript/typescript.h"
 #include "server/control/control.h"
 #include "server/draft/draft.h"
 #include "server/host/host_inside.h"
@@ -57,10 +58,10 @@ typedef struct ServeDraftRead {
 
 typedef struct Serve {
     ServeConfig config;
-    const char *command; // "sandlot world", for messages
-    bool development;    // on a loopback address, without SECRET_KEY
-    bool is_https;       // as players see it
-    bool has_typescript; // there is a compiler for it, as this process began
+    const char *command;            // "sandlot world", for messages
+    bool development;               // on a loopback address, without SECRET_KEY
+    bool is_https;                  // as players see it
+    TypeScriptLack typescript_lack; // what the compiler for it lacks, as this process began
     char data[SERVE_PATH_BYTES];
     char journal[SERVE_PATH_BYTES]; // "": none
     char build_key[SERVE_PATH_BYTES], build_cache[SERVE_PATH_BYTES];

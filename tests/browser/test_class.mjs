@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { after, before } from 'node:test';
 
-import { MAIN, OTHER, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, picture, until } from './support.mjs';
+import { MAIN, OTHER, SMALL, World, checkAccessible, closeBrowser, drawSeldom, onlyInAll, openBrowser, picture, sleep, until } from './support.mjs';
 
 const [, , place, screens] = process.argv.slice(2);
 const CLASS = '<img src=x onerror=alert(1)>';
@@ -153,6 +153,11 @@ test('a class of 25 from a list of names, by keyboard; faults are said at the na
     await until('all are listed', async () => await page.locator('tbody tr').count() === 25);
     assert.ok(await page.locator('.codes h3').evaluate((heading) => heading === document.activeElement &&
         heading.getBoundingClientRect().top >= 0 && heading.getBoundingClientRect().bottom < innerHeight), 'the codes, shown once, are in sight');
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.locator('button:visible, form:visible, tbody:visible, h1:visible, header:visible').count(), 0, 'paper has no buttons');
+    assert.deepEqual(await page.locator('.codes-list code:visible').allTextContents(), codes, 'and each code');
+    assert.equal(await page.locator('.codes-list .on-paper:visible').count(), 25, 'with the address');
+    await page.emulateMedia({ media: null });
     const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
     assert.ok(await asks(), 'who leaves the page without the codes is asked');
     const [sheet] = await Promise.all([context.waitForEvent('page'), page.click('text=Print the cards')]);
@@ -218,6 +223,19 @@ test('a template for everybody; three pupils play together in one of their place
     await anna.page.waitForSelector('#visibility');
     assert.deepEqual(await anna.page.locator('#visibility option').allTextContents(), ['Only you and your teacher', 'Your class']);
     assert.equal(await anna.page.inputValue('#visibility'), 'unlisted');
+    // The Studio says the same.
+    await anna.go(`/studio/${own}`);
+    await anna.page.click('[data-command=publish]');
+    await anna.page.waitForSelector('.publish-form .who');
+    assert.deepEqual((await anna.page.locator('.publish-form .who label').allTextContents()).map((text) => text.trim()),
+        ['Your class', 'Only you and your teacher']);
+    await anna.page.keyboard.press('Escape');
+    await anna.page.click('[data-command=play]');
+    await anna.page.selectOption('.play-mode select', 'server');
+    await anna.page.click('button:has-text("Friends")');
+    await anna.page.waitForSelector('select#friend-name');
+    const mates = await anna.page.locator('#friend-name option').allTextContents();
+    assert.ok(mates.includes('Bert') && !mates.includes('Anna'), `classmates by the names of the class: ${mates}`);
     for (const pupil of [anna, bert, eve]) {
         await pupil.go(classAt);
         await pupil.page.click('a[aria-label*="by Anna"]');
@@ -232,6 +250,25 @@ test('a template for everybody; three pupils play together in one of their place
     await page.waitForSelector('.live:has-text("3 play")', { timeout: 20000 });
 });
 
+test('chat that is allowed during play reaches those who play, and so does its end', async () => {
+    const [anna, bert] = pupils;
+    const allow = async (rule) => assert.equal((await send(kim.page, 'PUT', `/api/classes/${classAt.split('/').at(-1)}/chat`, { rule })).status, 200);
+    const opens = (selector) => until(selector, async () => {
+        await bert.page.keyboard.press('Enter');
+        return await bert.page.locator(selector).count() === 1;
+    });
+    await opens('.chat-guest:has-text("Chat is switched off here.")');
+    await allow('free');
+    await bert.page.waitForSelector('#chat-text', { timeout: 20000 });
+    await bert.page.keyboard.type('hello Anna');
+    await bert.page.keyboard.press('Enter');
+    await until('she hears it', async () => (await anna.page.textContent('#messages')).includes('hello Anna'));
+    await opens('#chat-text');
+    await allow('off');
+    await bert.page.waitForSelector('.chat-guest:has-text("Chat is switched off here.")', { timeout: 20000 });
+    await bert.page.keyboard.press('Escape');
+});
+
 test('a pause puts everybody out, and the pupils read why; then it goes on', { skip: onlyInAll }, async () => {
     const { page } = kim;
     await page.click('text=Pause the class');
@@ -242,7 +279,9 @@ test('a pause puts everybody out, and the pupils read why; then it goes on', { s
         await until('they are out', async () => await phaseOf(pupil.page) !== 'playing', 30000);
     }
     await shot(page, 'paused_desk');
-    const [anna, bert] = pupils;
+    const [anna, bert, eve] = pupils;
+    await eve.page.waitForSelector('#phase:has-text("The class pauses")');
+    await eve.page.waitForSelector('#countdown:has-text("Trying again in")');
     await bert.go(classAt);
     await bert.page.waitForSelector('.notice.paused');
     assert.match(await bert.page.textContent('.notice'), /Your teacher has paused the class/);
@@ -250,11 +289,35 @@ test('a pause puts everybody out, and the pupils read why; then it goes on', { s
     await page.click('text=Let the class go on');
     await page.waitForSelector('text=Pause the class');
     await until('he reads it', async () => await bert.page.locator('.notice.paused').count() === 0, 15000);
+    for (const pupil of [anna, eve]) {
+        await until('they come back by themselves', async () => await phaseOf(pupil.page) === 'playing', 60000);
+    }
     await bert.page.setViewportSize(MAIN);
     await bert.page.waitForSelector('a[aria-label*="by Anna"]');
     await checkAccessible(bert.page, 'the class of a pupil');
     await shot(bert.page, 'pupil_desk');
     assert.deepEqual(anna.complaints.filter((text) => /text ran|policy/i.test(text)), []);
+});
+
+test('whose sign-in has ended signs in again and comes back; as a guest only where guests come in', async () => {
+    const { page } = pupils[1];
+    const here = new URL(pupils[0].page.url()).pathname;
+    const cookies = await page.context().cookies();
+    for (const [path, isForGuests] of [[here, false], ['/play', true]]) {
+        await page.context().addCookies(cookies);
+        await pupils[1].go(path);
+        await page.waitForSelector('#intro:has-text("You are Bert.")');
+        await page.context().clearCookies();
+        const last = page.waitForResponse((answer) => /\/api\/places\//.test(answer.url()) || (!answer.ok() && /\/api\/rooms\//.test(answer.url())));
+        await page.click('#enter');
+        await page.waitForSelector('#phase:has-text("Your sign-in has ended")');
+        assert.equal(await page.locator('#sign-in:visible').getAttribute('href'), `/account?next=${encodeURIComponent(path)}`);
+        await last;
+        await sleep(300);
+        assert.equal(await page.isVisible('#again:has-text("Go on as a guest")'), isForGuests, path);
+    }
+    await page.context().addCookies(cookies);
+    await pupils[1].go(classAt);
 });
 
 test('a draft is read, a code replaced by keyboard, rules kept, a colleague added', async () => {

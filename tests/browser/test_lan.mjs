@@ -151,14 +151,14 @@ test('cards of a class that is opened on the server itself show the address that
     const box = page.getByLabel('Write its scripts in TypeScript');
     await box.waitFor();
     assert.ok(await box.isDisabled(), 'what is made could not be published');
-    assert.match(await page.textContent('#new-typescript'), /Node is not installed there.*tools\/setup/s);
+    assert.match(await page.textContent('#new-typescript'), /no Node of its own.*tools\/setup/s);
     await box.scrollIntoViewIfNeeded();
     await page.screenshot({ path: join(screens, 'lan_no_typescript.png') });
     const { body: { place_id: made } } = await ask(page, 'POST', '/api/drafts', { title: 'Lua', template: 'obby' });
     await openStudio(teacher, made);
     await page.getByRole('button', { name: 'New script' }).click();
     assert.ok(await page.locator('input[name=language][value=ts]').isDisabled());
-    assert.match(await page.textContent('.new-script'), /cannot compile TypeScript, because Node is not installed/);
+    assert.match(await page.textContent('.new-script'), /cannot compile TypeScript, because it has no Node of its own/);
     await page.screenshot({ path: join(screens, 'lan_new_script.png') });
     assert.deepEqual(teacher.complaints, []);
     await teacher.context.close();

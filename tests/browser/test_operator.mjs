@@ -289,7 +289,16 @@ test('a list of people is as long as it was when one comes back from one of them
 test('a world is stopped', async () => {
     const { page } = boss;
     await page.click('.sections a:has-text("Worlds")');
-    await page.click('tbody tr:has-text("place_island") button:text-is("Stop")');
+    const stop = page.locator('tbody tr:has-text("place_island") button:text-is("Stop")');
+    const size = page.viewportSize();
+    await page.setViewportSize({ width: 375, height: 740 });
+    await stop.waitFor();
+    const box = await stop.boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 375, `in sight on a phone: ${JSON.stringify(box)}`);
+    await stop.scrollIntoViewIfNeeded();
+    await page.screenshot({ path: join(screens, 'operator_stop_phone.png') });
+    await page.setViewportSize(size);
+    await stop.click();
     await page.waitForSelector('dialog:has-text("is saved and stops")');
     await page.click('dialog .danger');
     await page.waitForSelector('.outcome:has-text("stops.")');

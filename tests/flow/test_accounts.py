@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -496,6 +497,27 @@ def test_accounts_form_returns_to_own_paths(program, _places, folder):
         check(status == 200 and f'href="{NEXT_GOOD[0]}">Go on<' in text, text)
     finally:
         up.kill()
+
+
+def test_accounts_session_says_what_typescript_lacks(program, places, folder):
+    """Node or the packages: pages say which, and the log says where it was looked for."""
+    root = os.path.dirname(os.path.abspath(places))
+    own = os.path.join(folder, "tree/build/release/sandlot")
+    os.makedirs(os.path.dirname(own))
+    os.makedirs(os.path.join(folder, "tree/server/build"))
+    os.symlink(os.path.join(root, "server/build/typescript"), os.path.join(folder, "tree/server/build/typescript"))
+    shutil.copy(program, own)
+    for run_of, variables, lacks, said in (
+            (own, {}, "packages", "typescript-to-lua are not in"),
+            (program, {"SANDLOT_NODE": "/nowhere/node"}, "node", "SANDLOT_NODE names no program: /nowhere/node")):
+        data = os.path.join(folder, lacks)
+        up = Up(run_of, folder, "--places", places, "--data", data, variables=variables)
+        try:
+            session = json.loads(up.request("GET", "/api/session")[2])
+            check((session["typescript"], session.get("typescript_lacks")) == (False, lacks), session)
+            check(sum(said in line for line in up.lines) == 1, up.lines)
+        finally:
+            up.kill()
 
 
 def test_accounts_page_says_what_is_needed(program, _places, folder):

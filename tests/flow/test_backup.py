@@ -107,6 +107,7 @@ def test_backup_while_bots_build(program, places, folder):
         check("not empty" in sandlot(program, "restore", backup, "--data", data, code=1), "not empty")
 
         text = sandlot(program, "restore", backup, "--data", other)
+        check(f"start it:    sandlot up --data {other};" in text, text)
         check(facts["time"] in text, text)
         stored, epochs = structures_in(other)
         gone = gone_before | durable(ledger + ".during")[1]

@@ -7,7 +7,7 @@ import test from 'node:test';
 import { readValues } from '../../web/src/core/value.ts';
 import { Chat } from '../../web/src/play/chat.ts';
 import { FLASHES_A_SECOND, FlashGuard } from '../../web/src/play/flash.ts';
-import { People } from '../../web/src/play/people.ts';
+import { People, seedOf } from '../../web/src/play/people.ts';
 import { DEFAULTS, bindKey, readSettings, settings } from '../../web/src/play/settings.ts';
 import { ShownTrees, makeWidget } from '../../web/src/play/shown.ts';
 import { explain, sentence } from '../../web/src/core/reasons.ts';
@@ -108,6 +108,42 @@ test('lines that begin with a slash are commands', () => {
     join(1, 'Ada');
     people.sweep(); // the other one was not named again
     assert.deepEqual([...people.list.value.keys()], [1]);
+});
+
+test('who has chosen no looks looks the same in each body', () => {
+    const people = new People();
+    for (const entityId of [101, 202]) { // a new body after a death
+        people.meet({ player: 1, playerId: 'p_1', entityId, name: 'Ada', team: '', colourShirt: 0, colourSkin: 0 });
+        assert.equal(seedOf(people.bodies.value.get(entityId), entityId), seedOf({ playerId: 'p_1' }, 0));
+    }
+    assert.notEqual(seedOf({ playerId: 'p_1' }, 0), seedOf({ playerId: 'p_2' }, 0));
+    assert.equal(seedOf(undefined, 9), 9, 'a body of the place is its own');
+});
+
+test('an open chat asks again what may be said, and follows the rule both ways', async (context) => {
+    context.mock.timers.enable({ apis: ['setInterval'] });
+    let rule = 'off';
+    let asked = 0;
+    context.mock.method(globalThis, 'fetch', () => {
+        asked += 1;
+        return Promise.resolve({ ok: true, status: 200, json: () => Promise.resolve({ rule, phrases: [], guest: false }) });
+    });
+    const settle = () => new Promise(setImmediate);
+    const chat = new Chat(new People(), () => {}, () => {});
+    await chat.ask('place_x');
+    assert.equal(chat.rule.value.rule, 'off');
+    rule = 'free';
+    chat.isOpen.value = true;
+    await settle();
+    assert.equal(chat.rule.value.rule, 'free', 'as soon as it opens');
+    rule = 'off';
+    context.mock.timers.tick(5000);
+    await settle();
+    assert.equal(chat.rule.value.rule, 'off', 'and while it is open');
+    chat.isOpen.value = false;
+    const before = asked;
+    context.mock.timers.tick(60_000);
+    assert.equal(asked, before, 'a closed one asks nothing');
 });
 
 // In the worst second, for lights that are switched to and fro at many speeds and drawn at many rates.

@@ -45,8 +45,14 @@ typedef struct TypeScriptResult {
 } TypeScriptResult;
 
 TypeScriptConfig typescript_config_default(void);
-// Are Node and the compilers there, for a config by default? A few looks at the disk.
-bool typescript_is_installed(void);
+// What is missing for a config by default, and in `reason` where it was looked for. A few looks at
+// the disk.
+typedef enum TypeScriptLack {
+    TYPESCRIPT_LACKS_NOTHING,
+    TYPESCRIPT_LACKS_PACKAGES, // the compilers; Node may be missing too
+    TYPESCRIPT_LACKS_NODE
+} TypeScriptLack;
+TypeScriptLack typescript_lack(char reason[WORKER_REASON_BYTES]);
 MUST_USE Status typescript_create(const TypeScriptConfig *config, TypeScript **out);
 void typescript_destroy(TypeScript *typescript); // NULL is allowed
 // For the next calls: the cancel flag and the progress callback. Both may be NULL.

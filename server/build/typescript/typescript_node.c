@@ -130,11 +130,13 @@ Status node_find(const char *node, const char *compiler, NodePaths *out,
     return STATUS_OK;
 }
 
-bool typescript_is_installed(void)
+TypeScriptLack typescript_lack(char reason[WORKER_REASON_BYTES])
 {
-    NodePaths paths;
-    char reason[WORKER_REASON_BYTES];
-    return node_find(NULL, NULL, &paths, reason) == STATUS_OK;
+    NodePaths paths = {.modules = ""};
+    reason[0] = '\0';
+    return node_find(NULL, NULL, &paths, reason) == STATUS_OK ? TYPESCRIPT_LACKS_NOTHING
+           : paths.modules[0] == '\0'                         ? TYPESCRIPT_LACKS_PACKAGES
+                                                              : TYPESCRIPT_LACKS_NODE;
 }
 
 // --- the launcher -------------------------------------------------------------------------------

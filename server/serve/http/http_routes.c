@@ -552,7 +552,7 @@ static const HttpRoute routes[] = {
      .gives =
          "accounts:boolean default_place signed_in:boolean shown_name? username? is_guest?:boolean "
          "roles?:array is_pupil?:boolean may_rename?:boolean typescript:boolean "
-         "shared_urls?:array registration? issuer?",
+         "typescript_lacks? shared_urls?:array registration? issuer?",
      .summary = "Who asks, for a page: also when nobody is signed in"},
     SERVE_WORLD_ROUTES,
     SERVE_BUILD_ROUTES,

@@ -474,7 +474,11 @@ void serve_get_session(void *user, HttpRequest *request, HttpResponse *response)
                             !control_name_is_closed(serve->control, who->account, who->roles));
     }
     json_write_name(&answer.json, "typescript");
-    json_write_bool(&answer.json, serve->has_typescript);
+    json_write_bool(&answer.json, serve->typescript_lack == TYPESCRIPT_LACKS_NOTHING);
+    if (serve->typescript_lack != TYPESCRIPT_LACKS_NOTHING) {
+        serve_write_member(&answer.json, "typescript_lacks",
+                           serve->typescript_lack == TYPESCRIPT_LACKS_NODE ? "node" : "packages");
+    }
     write_shared_urls(serve, request, &answer.json);
     if (serve->control != NULL) {
         serve_write_member(&answer.json, "registration",

@@ -39,6 +39,15 @@ export async function aboutPlace(room: string, place: string): Promise<{ title: 
     return { title: known?.title ?? '', isRemoved: known?.removed === true };
 }
 
+// Whether somebody without an account may come in there.
+export async function isForGuests(room: string, place: string): Promise<boolean> {
+    const find = (path: string): Promise<Response | null> => fetch(path, { credentials: 'omit' }).catch(() => null);
+    const world = room === '' ? null : await find(`/api/rooms/${encodeURIComponent(room)}`);
+    const { placeId } = world === null ? { placeId: place }
+        : world.ok ? await world.json() as { placeId?: string } : { placeId: '' };
+    return (placeId ?? '') !== '' && (await find(`/api/places/${encodeURIComponent(placeId ?? '')}`))?.ok === true;
+}
+
 async function allWorlds(): Promise<OpenWorld[]> {
     const list = await get('/worlds?limit=100') as { worlds: OpenWorld[] } | null;
     return list?.worlds ?? [];

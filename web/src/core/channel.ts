@@ -44,6 +44,9 @@ export type Phase =
 // What happened, where the page can offer more than to try again.
 export type Trouble =
     | 'full' // the world has no room
+    | 'paused' // the class of the place pauses
+    | 'signedOut' // a sign-in has ended
+    | 'stranger' // guests do not come in
     | 'replaced' // the same player came in elsewhere
     | 'core'; // the game itself could not be loaded
 

@@ -20,7 +20,7 @@ const GIVE_UP_MS = 10 * 60_000;
 const LIST_MS = 250; // how often the client is asked what it lacks
 const SHOW_MS = 100; // how often the progress of downloads is told
 const SOON_MS = 100; // a world that moves to another host is there at once
-const FULL_MS = 10_000; // between two times that a full world is asked for room
+const FULL_MS = 10_000; // between two times that a full world is asked for room, or a paused class whether it goes on
 // A world answers pings every second: this long without a word, the connection is dead, although
 // nobody has said so. After a network changed, or a pause, there is less patience.
 const SILENT_MS = 15_000;
@@ -123,7 +123,10 @@ export class Link {
             await this.retry(navigator.onLine ? words.unreachable : words.offline);
         } else if (error.code === 'world_full') {
             await this.retry(words.reasons.world_full, 'full');
+        } else if (error.code === 'class_paused') {
+            await this.retry(words.reasons.class_paused, 'paused');
         } else if (error.status === 401 && this.hadCookie) {
+            this.trouble = 'signedOut';
             this.say('closed', words.signInEnded);
         } else if (error.status === 401 && this.signedIn && !this.signedInAgain) {
             // A sign-in expires, and a host may have dropped it.
@@ -133,6 +136,7 @@ export class Link {
             this.token = '';
             await this.start();
         } else if (this.channel === 'draft' && (error.status === 404 || error.code === 'draft_denied')) {
+            this.trouble = 'stranger';
             this.say('closed', words.draftDenied); // whether there is one is not told
         } else {
             this.say('closed', sentence(error.message));
@@ -317,13 +321,13 @@ export class Link {
 
     private async retry(why: string, trouble?: Trouble, soon = false): Promise<void> {
         const now = performance.now();
-        this.lostMs = this.lostMs === 0 ? now : this.lostMs;
+        this.lostMs = this.lostMs === 0 || trouble === 'paused' ? now : this.lostMs; // a pause is as long as a lesson
         this.trouble = trouble;
         if (now - this.lostMs > GIVE_UP_MS) {
             this.say('closed', `${why} ${words.gaveUp}`);
             return;
         }
-        const base = trouble === 'full' ? FULL_MS
+        const base = trouble === 'full' || trouble === 'paused' ? FULL_MS
             : soon ? SOON_MS
             : BACKOFF_MS[Math.min(this.attempts, BACKOFF_MS.length - 1)] ?? 0;
         this.attempts += 1;

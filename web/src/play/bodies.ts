@@ -10,7 +10,7 @@ import type { Label } from './labels.ts';
 import { PLAIN_FINISH, finishOf, instanceMaterial, isDrawn, type Finish } from './looks.ts';
 import { poseOf } from './model_rules.ts';
 import type { Paints } from './paints.ts';
-import type { Person } from './people.ts';
+import { seedOf, type Person } from './people.ts';
 import { newPose, poseLimbs, poseStep, type Limbs, type Moving, type Pose } from './poses.ts';
 
 const KIND_PLAYER = 1;
@@ -306,14 +306,15 @@ export class BodiesView {
     }
 
     private dress(id: number, body: Body, family: Limb[], person: Person | undefined): void {
+        const seed = seedOf(person, id);
         const chosen = person !== undefined && person.shirt !== UNCHOSEN_SHIRT ? person.shirt : 0;
         const painted = body.look !== undefined && body.look.colour !== DEFAULT_COLOUR;
         const shirt = painted ? body.look?.colour : body.kind === KIND_NPC ? 0x7b6a58
-            : chosen || pick(SHIRTS, id);
+            : chosen || pick(SHIRTS, seed);
         const legs = person !== undefined && person.legs !== UNCHOSEN_LEGS ? person.legs || LEGS : LEGS;
         const colours = {
-            trunk: shirt ?? 0, arms: shirt ?? 0, head: person?.skin || pick(SKINS, id), legs,
-            eyes: 0x1d2430, hair: pick(HAIR, id * 7 + 3),
+            trunk: shirt ?? 0, arms: shirt ?? 0, head: person?.skin || pick(SKINS, seed), legs,
+            eyes: 0x1d2430, hair: pick(HAIR, seed * 7 + 3),
         };
         body.limbs = family;
         body.person = person;

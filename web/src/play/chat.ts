@@ -1,5 +1,5 @@
 // What is said, and what a line that begins with "/" does.
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 
 import { words } from '../ui/words.ts';
 import type { People } from './people.ts';
@@ -22,6 +22,7 @@ const OPERATOR = 'operator'; // what player 0 is called when an operator speaks;
 const ANNOUNCED_MS = 60_000;
 const ANNOUNCED_MAX = 3;
 const REPORT_REASON = 'other';
+const RULE_MS = 5000; // how often the rule is asked for while the chat is open
 
 export type Send = (feature: string, action: string, payload: object) => void;
 
@@ -34,6 +35,8 @@ export class Chat {
     private readonly people: People;
     private readonly send: Send;
     private readonly leave: () => void;
+    private place = '';
+    private hasRules = true; // a world without accounts answers that it knows none
     private next = 1;
     private said: string[] = []; // what this player said, for the arrow keys
 
@@ -41,15 +44,29 @@ export class Chat {
         this.people = people;
         this.send = send;
         this.leave = leave;
+        // The rule may change while one plays, and no world tells: it is asked for whenever the chat opens and while it is open.
+        effect(() => {
+            if (!this.isOpen.value || !this.hasRules) {
+                return undefined;
+            }
+            void this.ask(this.place);
+            const timer = setInterval(() => void this.ask(this.place), RULE_MS);
+            return () => clearInterval(timer);
+        });
     }
 
     // Which rule holds in a place; a server without accounts has none.
     async ask(place: string): Promise<void> {
+        this.place = place;
         const query = place === '' ? '' : `?place_id=${encodeURIComponent(place)}`;
         const answer = await fetch(`/api/chat${query}`).catch(() => null);
+        this.hasRules = answer?.status !== 404;
         if (answer?.ok === true) {
             const { rule, phrases, guest } = await answer.json() as Partial<ChatRule>;
-            this.rule.value = { rule: rule ?? 'free', phrases: phrases ?? [], guest: guest === true };
+            const now = { rule: rule ?? 'free', phrases: phrases ?? [], guest: guest === true };
+            if (JSON.stringify(now) !== JSON.stringify(this.rule.peek())) {
+                this.rule.value = now;
+            }
         }
     }
 

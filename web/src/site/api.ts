@@ -124,6 +124,7 @@ export interface Session {
     is_pupil?: boolean; // a child's account, made by a class
     may_rename?: boolean;
     typescript: boolean; // the server has a compiler for it
+    typescript_lacks?: 'packages' | 'node';
     shared_urls?: string[]; // of a page at an address of one's own computer: where others reach the server
     registration?: 'open' | 'invite';
     issuer?: string; // the name of the issuer at which people may sign in

@@ -115,7 +115,8 @@ function Codes({ classId, pupils, done }: {
             </div>
             <Saying said={said} />
             <ul class="codes-list">{pupils.map((pupil) => (
-                <li key={pupil.username}><span>{nameOf(pupil)}</span> <code>{pupil.code}</code></li>
+                <li key={pupil.username}><span>{nameOf(pupil)}</span> <code>{pupil.code}</code>
+                    <span class="on-paper">{`${session.value?.shared_urls?.[0] ?? location.origin}/account`}</span></li>
             ))}</ul>
         </div>
     );

@@ -205,7 +205,7 @@ function FromTemplate(): JSX.Element {
             <label class="check"><input type="checkbox" checked={typescript} disabled={!hasTypescript}
                 aria-describedby="new-typescript" onChange={(event) => setTypescript(event.currentTarget.checked)} />
             {words.typescript}</label>
-            {!hasTypescript && <p id="new-typescript" class="soft">{siteWords.noTypescript}</p>}
+            {!hasTypescript && <p id="new-typescript" class="soft">{siteWords.noTypescript[session.value?.typescript_lacks ?? 'node']}</p>}
             <button class="button" type="submit" disabled={isBusy}>{isBusy ? words.making : words.make}</button>
         </form>
     );

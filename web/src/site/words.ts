@@ -31,8 +31,12 @@ const english = {
         ? `For people on others, open this page at ${others.join(' or ')} first.`
         : 'For people on others, open this page by the server’s address in the network first. If there is none yet, whoever '
             + 'runs the server makes one: sandlot up --new-secret-key, once, and then sandlot up --host 0.0.0.0.'}`,
-    noTypescript: 'This server cannot compile TypeScript, because Node is not installed there. Whoever runs the server runs '
-        + 'tools/setup, or sets SANDLOT_NODE to the path of Node, and starts the server again.',
+    noTypescript: {
+        node: 'This server cannot compile TypeScript, because it has no Node of its own and none is named to it. Whoever runs the server '
+            + 'runs tools/setup, or sets SANDLOT_NODE to the path of Node, and starts the server again.',
+        packages: 'This server cannot compile TypeScript, because the packages typescript and typescript-to-lua are not installed there. '
+            + 'Whoever runs the server runs tools/setup and starts the server again.',
+    },
     unreachable: 'The server cannot be reached. It may be starting again; nothing is lost.',
     retryIn: (seconds: number) => seconds < 90 ? `Try again in ${whole.format(seconds)} s.`
         : `Try again in ${whole.format(Math.ceil(seconds / 60))} min.`,

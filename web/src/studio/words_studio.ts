@@ -240,16 +240,22 @@ const english = {
     visibilities: {
         unlisted: 'Everybody who has the link', listed: 'Everybody: it is on the front page, and found by search', private: 'Only its team',
     },
+    visibilitiesClass: { unlisted: 'Your class', private: 'Only you and your teacher' },
     opens: {
         unlisted: 'Everybody who has this link can play it. Give it to your friends, or let them scan the code with a phone.',
         listed: 'Everybody can find and play it. Give the link to your friends, or let them scan the code with a phone.',
         private: 'Only the team of this place can open this link. Others are told that there is nothing. Change that on its page, under “Who may play it”.',
+    },
+    opensClass: {
+        unlisted: 'Your class can play it. This link is for those of your class: they sign in with their codes. Others are told that there is nothing.',
+        private: 'Only you and your teacher can open this link. Others are told that there is nothing. Change that on its page, under “Who may play it”.',
     },
     waitsForApproval: 'An operator looks at it before it is listed. Until then, who has the link can play it.',
     loopbackLink: (host: string, others: readonly string[]) => `This link works on this computer only (${host}). ${others.length > 0
         ? `For friends on other machines, open this page at ${others.join(' or ')} and use the link that is shown there.`
         : 'For friends on other machines, open this page by the network address of the server and use the link that is shown there. If it has none yet, whoever runs the server makes one: sandlot up --new-secret-key, once, and then sandlot up --host 0.0.0.0.'}`,
     playLink: 'Link of the place',
+    playLinkClass: 'Link for your class',
     playIt: 'Play it',
     manage: 'Its page',
     downloadGame: 'Download as .game',

@@ -1,6 +1,6 @@
 // The screen before the world: who one is, where people play, and the progress of joining. It is
 // shown again when the connection is lost, with what is being done about it.
-import { type OpenWorld, aboutPlace, hasWorld, openWorlds, otherWorlds, readSession } from '../core/account.ts';
+import { type OpenWorld, aboutPlace, hasWorld, isForGuests, openWorlds, otherWorlds, readSession } from '../core/account.ts';
 import type { Status, Trouble } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
 import { coreLine, downloadLine, sceneLine, share } from './downloads.ts';
@@ -34,6 +34,9 @@ function placeOfAddress(): string {
 // The server writes it into the head of the page, together with its own name: "Obby · Sandlot".
 const titleOfPlace = (): string => / · /.test(document.title)
     ? document.title.slice(0, document.title.lastIndexOf(' · ')) : '';
+
+// With the way back to here.
+const signInAddress = (): string => `/account?next=${encodeURIComponent(location.pathname + location.search)}`;
 
 // `?place=place_obby-k3x9ab&channel=beta`, for those who test it; `draft` for those who work on it.
 function channelOfAddress(): string {
@@ -90,6 +93,7 @@ export class Gate {
     private readonly channel = placeOfAddress() === '' ? '' : channelOfAddress();
     hasAccounts = false; // the server has them
     private signedIn = false;
+    private isAccount = false; // and no guest
     private wasPlaying = false;
 
     constructor(actions: GateActions) {
@@ -173,8 +177,8 @@ export class Gate {
             this.place = session.default_place ?? ''; // where others are, not a world of one's own
         }
         this.account.hidden = false;
-        const here = location.pathname + location.search;
-        this.account.href = session.signed_in && session.is_guest !== true ? '/account' : `/account?next=${encodeURIComponent(here)}`;
+        this.isAccount = session.signed_in && session.is_guest !== true;
+        this.account.href = this.isAccount ? '/account' : signInAddress();
         this.signedIn = session.signed_in;
         this.who.hidden = session.signed_in;
         if (session.signed_in && document.activeElement === document.body) {
@@ -293,6 +297,21 @@ export class Gate {
         this.cancel.hidden = status.phase === 'closed';
         this.again.hidden = status.phase !== 'closed';
         this.leave.hidden = this.again.hidden;
+        this.offerSignIn(phase === 'closed' ? trouble : undefined);
+    }
+
+    // Going on as a guest is offered where guests come in.
+    private offerSignIn(trouble: Trouble | undefined): void {
+        const isOver = trouble === 'signedOut';
+        element('sign-in-line', HTMLParagraphElement).hidden = !isOver && (trouble !== 'stranger' || this.isAccount);
+        element('sign-in', HTMLAnchorElement).href = signInAddress();
+        if (isOver) {
+            this.again.hidden = true;
+            this.again.textContent = words.gate.asGuest;
+            void (this.channel === 'draft' ? Promise.resolve(false) : isForGuests(this.room, this.place)).then((isOpen) => {
+                this.again.hidden = this.status?.trouble !== 'signedOut' || !isOpen;
+            });
+        }
     }
 
     // It comes while one still reads the first screen, and may be here before one starts.

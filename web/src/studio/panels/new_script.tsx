@@ -79,7 +79,7 @@ export function NewScript({ studio, close }: { studio: Studio; close: () => void
                     <legend>{words.newScript.language}</legend>
                     {LANGUAGES.map((each) => <label key={each}><input type="radio" name="language" value={each} checked={language === each}
                         disabled={each === 'ts' && !hasTypescript()} onChange={() => setLanguage(each)} /> {words.newScript.languages[each]}</label>)}
-                    {!hasTypescript() && <p class="soft">{siteWords.noTypescript}</p>}
+                    {!hasTypescript() && <p class="soft">{siteWords.noTypescript[session.value?.typescript_lacks ?? 'node']}</p>}
                 </fieldset>
                 {canGive && <label><input type="checkbox" checked={wantsGiven}
                     onChange={(event) => setGiven(event.currentTarget.checked)} /> {words.newScript.give(chosen, replaced)}</label>}

@@ -7,6 +7,7 @@ import { Failure, get, send } from '../../site/api.ts';
 import { compareFiles, type FileChange } from '../../site/compare.ts';
 import { differenceWords, revisionText } from '../../site/difference.ts';
 import { messageOf } from '../../site/message.ts';
+import { session } from '../../site/session.ts';
 import { QrCode, CopyLink } from '../../site/share.tsx';
 import { followJob, logLines, type Sent } from '../../site/upload.ts';
 import { Dialog } from '../../ui/parts.tsx';
@@ -30,6 +31,12 @@ interface Managed {
 }
 const VISIBILITIES = ['unlisted', 'listed', 'private'] as const;
 type Visibility = typeof VISIBILITIES[number];
+
+// What a pupil makes is for the class, however it is published.
+const isPupil = (): boolean => session.value?.is_pupil === true;
+const offered = (): readonly Visibility[] => isPupil() ? ['unlisted', 'private'] : VISIBILITIES;
+const opensWords = (opens: Visibility): string => isPupil() ? words.opensClass[opens === 'private' ? 'private' : 'unlisted']
+    : words.opens[opens];
 
 interface RevisionFile {
     path: string;
@@ -101,7 +108,8 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
         difference(studio, base).then((found) => {
             setNews(found);
             // A new place is private; who publishes it for the first time wants it to be played.
-            setWho(found.live === null && found.visibility === 'private' ? 'unlisted' : found.visibility);
+            const isNew = found.live === null && found.visibility === 'private';
+            setWho(isNew || !offered().includes(found.visibility) ? 'unlisted' : found.visibility);
         }, (cause: unknown) => {
             if (!ended.current.signal.aborted) {
                 setState({ phase: 'ask', said: cause instanceof Failure && cause.status === 404 ? words.notOnServer : messageOf(cause), lines: [] });
@@ -158,11 +166,11 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
         return (
             <Dialog title={words.published(state.revision)} onClose={close}>
                 <div class="published">
-                    <p class="opens">{words.opens[state.opens]}</p>
+                    <p class="opens">{opensWords(state.opens)}</p>
                     {state.said !== '' && <p class="wrong" role="alert">{state.said}</p>}
                     <LoopbackNote />
                     <QrCode link={link} />
-                    <CopyLink link={link} label={words.playLink} />
+                    <CopyLink link={link} label={isPupil() ? words.playLinkClass : words.playLink} />
                     <p><a class="button play" href={`/play?${new URLSearchParams({ place: studio.place })}`} target="_blank" rel="noopener"
                         onClick={() => endTour(studio)}>{words.playIt}</a>{' '}
                         <a class="button quiet" href={`/create/${encodeURIComponent(studio.place)}`}>{words.manage}</a></p>
@@ -189,8 +197,8 @@ export function Publish({ studio, close }: { studio: Studio; close: () => void }
                     onInput={(event) => setNotes(event.currentTarget.value)} />
                 <fieldset class="who" disabled={isBusy || news === null}>
                     <legend>{words.whoMayPlay}</legend>
-                    {VISIBILITIES.map((each) => <label key={each}><input type="radio" name="visibility" value={each} checked={who === each}
-                        onChange={() => setWho(each)} /> {words.visibilities[each]}</label>)}
+                    {offered().map((each) => <label key={each}><input type="radio" name="visibility" value={each} checked={who === each}
+                        onChange={() => setWho(each)} /> {isPupil() && each !== 'listed' ? words.visibilitiesClass[each] : words.visibilities[each]}</label>)}
                 </fieldset>
                 {problems > 0 && <p class="wrong" role="alert">{words.problemsFirst(problems)}{' '}
                     <button type="button" class="link" onClick={() => { close(); studio.panel.value = 'problems'; }}>{words.showProblems}</button></p>}

@@ -4,8 +4,9 @@ import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { send } from '../../site/api.ts';
+import { get, send } from '../../site/api.ts';
 import { messageOf } from '../../site/message.ts';
+import { session } from '../../site/session.ts';
 import { CopyLink, QrCode } from '../../site/share.tsx';
 import { Button, Dialog } from '../../ui/parts.tsx';
 import { assetList } from '../asset_list.ts';
@@ -261,16 +262,34 @@ function ServerScreen({ document }: { document: ScriptDocument }): JSX.Element {
 
 const draftPath = (placeId: string): string => `/play?place=${encodeURIComponent(placeId)}&channel=draft`;
 
+interface Mate {
+    username: string;
+    shown_name: string;
+}
+
+// Those of one's classes, for a pupil: they know each other by other names than those of the accounts.
+async function classmates(): Promise<Mate[]> {
+    if (session.value?.is_pupil !== true) {
+        return [];
+    }
+    const { classes } = await get<{ classes: { class_id: string }[] }>('/api/classes');
+    const all = await Promise.all(classes.map(({ class_id: id }) => get<{ pupils: Mate[] }>(`/api/classes/${encodeURIComponent(id)}`)));
+    const found = all.flatMap(({ pupils }) => pupils).filter(({ username }) => username !== session.value?.username);
+    return [...new Map(found.map((mate) => [mate.username, mate])).values()];
+}
+
 // Who may come into the world of the draft, and how.
 function Friends({ placeId, hasAccounts, close }: { placeId: string; hasAccounts: boolean; close: () => void }): JSX.Element {
     const [name, setName] = useState('');
+    const [mates, setMates] = useState<Mate[]>([]);
     const [said, setSaid] = useState('');
+    useEffect(() => void classmates().then(setMates, () => undefined), []); // without, one types the name
     const link = location.origin + draftPath(placeId);
     const letIn = async (event: Event): Promise<void> => {
         event.preventDefault();
         try {
             await send('PUT', `/api/places/${encodeURIComponent(placeId)}/team/${encodeURIComponent(name)}`, { role: 'tester' });
-            setSaid(words.mayJoin(name));
+            setSaid(words.mayJoin(mates.find(({ username }) => username === name)?.shown_name ?? name));
             setName('');
         } catch (cause) {
             setSaid(messageOf(cause));
@@ -279,11 +298,14 @@ function Friends({ placeId, hasAccounts, close }: { placeId: string; hasAccounts
     return (
         <Dialog title={words.friendsTitle} onClose={close}>
             <div class="room friends">
-                <p>{hasAccounts ? words.friendsHint : words.friendsAll}</p>
+                <p>{mates.length > 0 ? words.friendsClass : hasAccounts ? words.friendsHint : words.friendsAll}</p>
                 <LoopbackNote />
                 {hasAccounts && <form onSubmit={(event) => void letIn(event)}>
-                    <label for="friend-name">{words.friendName}</label>
-                    <input id="friend-name" required value={name} autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
+                    <label for="friend-name">{mates.length > 0 ? words.classmate : words.friendName}</label>
+                    {mates.length > 0 ? <select id="friend-name" required value={name} onChange={(event) => setName(event.currentTarget.value)}>
+                        <option value="">{words.chooseMate}</option>
+                        {mates.map((mate) => <option key={mate.username} value={mate.username}>{mate.shown_name}</option>)}
+                    </select> : <input id="friend-name" required value={name} autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />}
                     <button type="submit" class="button quiet">{words.letIn}</button>
                 </form>}
                 <p role="status">{said}</p>
