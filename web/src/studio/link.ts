@@ -80,13 +80,9 @@ function keptToken(place: string): string | null {
         return null; // a browser that keeps nothing
     }
 }
-function keepToken(place: string, token: string | null): void {
+function keepToken(place: string, token: string): void {
     try {
-        if (token === null) {
-            sessionStorage.removeItem(KEPT + place);
-        } else {
-            sessionStorage.setItem(KEPT + place, token);
-        }
+        sessionStorage.setItem(KEPT + place, token);
     } catch {
         // as above
     }
@@ -107,7 +103,7 @@ export class Link {
     private readonly place: string;
     private readonly document: StudioDocument;
     private readonly files: Files;
-    private maker: string | null; // name of the account that changes are made by; null: there are no accounts
+    private readonly maker: string | null; // name of the account that changes are made by; null: there are no accounts
     private timer = 0;
     private isConnecting = false;
     private socket: WebSocket | null = null;
@@ -176,16 +172,6 @@ export class Link {
         this.other.value = signed_in ? shown_name ?? username ?? '' : '';
         this.again(signed_in ? 'other' : 'ended');
         return false;
-    }
-
-    // A person has decided that what waits is sent as whoever is signed in now.
-    async goOn(): Promise<void> {
-        const who = await get<Session>('/api/session').catch(() => null);
-        if (who?.signed_in === true && this.socket === null) {
-            this.maker = who.username ?? '';
-            keepToken(this.place, null); // its editor is another one
-            void this.connect();
-        }
     }
 
     private async connect(): Promise<void> {

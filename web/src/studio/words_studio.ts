@@ -15,7 +15,6 @@ const english = {
     signInEnded: 'Your sign-in has ended. What you change is kept in this page and sent when you have signed in again. Do not close or reload it.',
     signInTab: 'Sign in (in a new tab)',
     otherSignedIn: (name: string) => `${name} is signed in in this browser now, and you are not. What you changed is kept in this page, and nothing of it is sent as ${name}. Sign in again to send it.`,
-    goOnAs: (name: string) => `Send it as ${name}`,
     notTaken: (reason: string) => `The server does not take changes of this page now: ${reason} What you changed is kept in this page, and it is tried again.`,
     refusedBy: (status: number) => `The server refused it (${status}).`,
     toPlaces: 'To your places',

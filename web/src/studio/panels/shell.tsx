@@ -149,12 +149,10 @@ function SignedOut({ link }: { link: Link }): JSX.Element | null {
     if (state !== 'ended' && state !== 'other' && state !== 'refused') {
         return null;
     }
-    const other = link.other.value;
     return (
         <div class="signed-out" role="alert">
-            <span>{state === 'ended' ? words.signInEnded : state === 'other' ? words.otherSignedIn(other) : words.notTaken(link.reason.value)}</span>
+            <span>{state === 'ended' ? words.signInEnded : state === 'other' ? words.otherSignedIn(link.other.value) : words.notTaken(link.reason.value)}</span>
             {state !== 'refused' && <a class="button small" href="/account" target="_blank">{words.signInTab}</a>}
-            {state === 'other' && <button type="button" class="button quiet small" onClick={() => void link.goOn()}>{words.goOnAs(other)}</button>}
         </div>
     );
 }
