@@ -447,8 +447,9 @@
 #define SPELL_BUNDLE_BYTES_MAX    (1u << 20) // all of them
 #define PICTURES_MAX              9          // the thumbnail, and screenshots
 #define PICTURE_BYTES_MAX         (4u << 20)
-#define DRAFT_FILE_BYTES_MAX      (64u << 20) // as the largest file of a package
-#define UPLOADS_MAX               8           // at once; of one account:
+#define DRAFT_FILE_BYTES_MAX      (64u << 20)  // as the largest file of a package
+#define DRAFT_BYTES_MAX           (256u << 20) // all its files, as those of a package
+#define UPLOADS_MAX               8            // at once; of one account:
 #define UPLOADS_PER_ACCOUNT       2
 #define JOBS_PER_ACCOUNT_MAX      8  // builds that wait or run
 #define TRASH_DAYS                30 // then it is deleted

@@ -436,6 +436,31 @@ TEST(a_draft_that_does_not_fit_is_not_made)
     draft_end(&fixture);
 }
 
+static Status copy_to(DraftFixture *fixture, const char *path)
+{
+    const uint8_t hash[32] = {1}; // always the same content, for which the owner pays once
+    const StoreDraftChange change = {.package_id = "obby",
+                                     .path = path,
+                                     .hash = hash,
+                                     .bytes = DRAFT_FILE_BYTES_MAX,
+                                     .maker_id = 8,
+                                     .unix_ms = 1700000000000,
+                                     .bytes_max = 1ull << 40};
+    return store_draft_change(fixture->store.store, &change, NULL);
+}
+
+TEST(equal_contents_do_not_fill_the_disk)
+{
+    DraftFixture fixture;
+    REQUIRE(draft_begin(&fixture));
+    CHECK_OK(copy_to(&fixture, "assets/1.wav"));
+    CHECK_OK(copy_to(&fixture, "assets/2.wav"));
+    CHECK_OK(copy_to(&fixture, "assets/3.wav"));
+    CHECK_INT(copy_to(&fixture, "assets/4.wav"), STATUS_LIMIT); // place.json is there too
+    CHECK_OK(copy_to(&fixture, "assets/3.wav"));
+    draft_end(&fixture);
+}
+
 TEST(a_link_leads_nowhere)
 {
     DraftFixture fixture;

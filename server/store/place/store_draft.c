@@ -147,6 +147,21 @@ typedef struct ChangeCall {
     uint32_t version;
 } ChangeCall;
 
+// Of the other files. An account pays for equal contents once, but each file of the folder has its
+// own room on the disk.
+static uint64_t bytes_beside(Sql *sql, const StoreDraftChange *change)
+{
+    uint64_t bytes = 0;
+    SqlRow row = sql_open(sql, SQL_DRAFT_BYTES_BESIDE, TABLE_NONE);
+    sql_put_string(&row, change->package_id);
+    sql_put_string(&row, change->path);
+    if (sql_next(&row)) {
+        bytes = sql_take_u64(&row);
+        sql_close(&row);
+    }
+    return bytes;
+}
+
 static Status draft_change(Store *store, Sql *sql, void *user)
 {
     (void)store;
@@ -170,8 +185,9 @@ static Status draft_change(Store *store, Sql *sql, void *user)
         return STATUS_OK;
     }
     if (change->hash != NULL &&
-        package_bytes_of(sql, package.owner_id) + change->bytes + 2 * ROW_CHARGE_BYTES >
-            change->bytes_max) {
+        (package_bytes_of(sql, package.owner_id) + change->bytes + 2 * ROW_CHARGE_BYTES >
+             change->bytes_max ||
+         bytes_beside(sql, change) + change->bytes > DRAFT_BYTES_MAX)) {
         return STATUS_LIMIT;
     }
     const bool has_last =
