@@ -99,7 +99,7 @@ struct Pg {
     uint64_t mark_number; // of the last transaction that wrote
     uint64_t stored_number;
     bool is_stored_known; // what the row of this writer says
-    PgStatement *begin, *commit, *roll_back, *mark, *mark_next, *read_mark;
+    PgStatement *roll_back, *mark, *mark_next, *ask_mark;
     PgStatement *raise, *raise_all, *lock, *lock_places, *lock_worlds;
     // Rows that wait (postgres_rows.c).
     PgTable tables[PG_TABLES_MAX];

@@ -11,11 +11,11 @@
 // Outages. A connection that fails is given up, and its transaction with it; the next transaction
 // connects again, by turns to each host of the URL. The one thing that can be unknown is whether a
 // COMMIT arrived whose answer did not. Every transaction that writes also puts a number of its own
-// into a row of this writer alone (writer_marks). After a lost answer a new connection locks that
-// row: that waits for a backend that still works on the old transaction, and the number then says
-// whether it was stored. An optimistic transaction may not even have arrived yet, and arrive later.
-// So if it is not stored, the new connection puts yet another number there, and the mark of an
-// optimistic transaction undoes it unless it replaces the number that it was told.
+// into a row of this writer alone (writer_marks). After a lost answer a new connection asks for
+// that row by an UPDATE: that waits for a backend that still works on the old transaction, and the
+// number then says whether it was stored. An optimistic transaction may not even have arrived yet,
+// and arrive later. So if it is not stored, that UPDATE puts yet another number there, and the mark
+// of an optimistic transaction undoes it unless it replaces the number that it was told.
 #define _GNU_SOURCE
 #include "server/store/sql/postgres_hosts.h"
 #include "server/store/sql/postgres_inside.h"
@@ -172,6 +172,11 @@ static SqlError bind_null(void *of, int at)
 #define MARK_NEXT_TEXT           \
     "WITH marked AS (" MARK_TEXT \
     " AND number = $3 RETURNING number) SELECT 1 / count(*) FROM marked"
+// Of a lost COMMIT. If its number $3 is not there, $2 is put there, which whoever is late does not
+// expect. One statement: a lost answer leaves no lock behind.
+#define MARK_ASK_TEXT                                                                 \
+    "UPDATE writer_marks SET number = CASE WHEN number = $3 THEN number ELSE $2 END " \
+    "WHERE writer_id = $1 RETURNING number"
 
 static SqlError begin_query(Pg *pg, PgStatement *statement)
 {
@@ -521,15 +526,12 @@ static SqlError open_url(Sql *sql, const char *url)
         return SQL_ERROR_DISK;
     }
     pg->url = strdup(url);
-    pg->begin = pg_statement(pg, sql_dialect_postgresql.begin, "");
-    pg->commit = pg_statement(pg, "COMMIT", "");
     pg->roll_back = pg_statement(pg, "ROLLBACK", "");
     pg->mark = pg_statement(pg, MARK_TEXT, "bi");
     pg->mark_next = pg_statement(pg, MARK_NEXT_TEXT, "bii");
-    pg->read_mark =
-        pg_statement(pg, "SELECT number FROM writer_marks WHERE writer_id = $1 FOR UPDATE", "b");
-    if (pg->url == NULL || pg->begin == NULL || pg->commit == NULL || pg->roll_back == NULL ||
-        pg->mark == NULL || pg->mark_next == NULL || pg->read_mark == NULL) {
+    pg->ask_mark = pg_statement(pg, MARK_ASK_TEXT, "bii");
+    if (pg->url == NULL || pg->roll_back == NULL || pg->mark == NULL || pg->mark_next == NULL ||
+        pg->ask_mark == NULL) {
         pg_note(pg, "out of memory");
         return SQL_ERROR_DISK;
     }
@@ -546,9 +548,8 @@ static void close_url(Sql *sql, bool keep_log)
         PQfinish(pg->conn);
         pg->conn = NULL;
         rows_free(pg);
-        PgStatement *own[] = {pg->begin,     pg->commit,      pg->roll_back,  pg->mark,
-                              pg->mark_next, pg->read_mark,   pg->raise,      pg->raise_all,
-                              pg->lock,      pg->lock_places, pg->lock_worlds};
+        PgStatement *own[] = {pg->roll_back, pg->mark, pg->mark_next,   pg->ask_mark,   pg->raise,
+                              pg->raise_all, pg->lock, pg->lock_places, pg->lock_worlds};
         for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
             pg_statement_free(own[i]);
         }
@@ -599,54 +600,28 @@ SqlError sql_postgres_writer(Sql *sql, const uint8_t writer_id[16])
     return error;
 }
 
-// Puts a number there that the transaction which is still on its way does not expect.
-static SqlError refuse_late_commit(Pg *pg)
-{
-    const uint64_t number = next_number(pg);
-    SqlError error = queue_mark(pg, pg->mark, number);
-    error = error == SQL_NO_ERROR ? pg_queue(pg, pg->commit) : error;
-    error = error == SQL_NO_ERROR ? pg_fly(pg, COMMIT_MS) : error;
-    if (error == SQL_NO_ERROR) {
-        pg->is_open = false;
-        pg->stored_number = number;
-        pg->is_stored_known = true;
-    }
-    return error;
-}
-
-// In a transaction, which holds the lock of the row until the number in it is decided.
-static SqlOutcome read_outcome(Pg *pg)
-{
-    PgStatement *ask = pg->read_mark;
-    SqlError error = pg_queue(pg, pg->begin);
-    pg->is_open = error == SQL_NO_ERROR;
-    pg_set_bytes(ask, 0, pg->writer_id, sizeof pg->writer_id);
-    error = error == SQL_NO_ERROR ? run_once(pg, ask) : error;
-    ask->row = 0;
-    if (error != SQL_NO_ERROR || PQntuples(ask->result) != 1) {
-        return SQL_OUTCOME_UNKNOWN; // a backend still has the row, or nothing can be asked
-    }
-    if ((uint64_t)column_integer(ask, 0) == pg->mark_number) {
-        pg->stored_number = pg->mark_number;
-        pg->is_stored_known = true;
-        return SQL_OUTCOME_STORED;
-    }
-    return refuse_late_commit(pg) == SQL_NO_ERROR ? SQL_OUTCOME_NOT_STORED : SQL_OUTCOME_UNKNOWN;
-}
-
 static SqlOutcome resolve(Sql *sql)
 {
     Pg *pg = sql->connection;
+    PgStatement *ask = pg->ask_mark;
+    const uint64_t number = next_number(pg);
     pg->is_open = pg->is_stored_known = false;
     if (pg_connect(pg) != SQL_NO_ERROR) {
         return SQL_OUTCOME_UNKNOWN;
     }
-    reset(pg->read_mark);
-    const SqlOutcome outcome = read_outcome(pg);
-    reset(pg->read_mark);
-    if (pg->is_open) {
-        (void)exec(sql, "ROLLBACK");
+    // It stays so if a backend still has the row.
+    SqlOutcome outcome = SQL_OUTCOME_UNKNOWN;
+    pg_set_bytes(ask, 0, pg->writer_id, sizeof pg->writer_id);
+    pg_set_integer(ask, 1, (int64_t)number);
+    pg_set_integer(ask, 2, (int64_t)pg->mark_number);
+    ask->row = 0;
+    if (run_once(pg, ask) == SQL_NO_ERROR && PQntuples(ask->result) == 1) {
+        pg->stored_number = (uint64_t)column_integer(ask, 0);
+        pg->is_stored_known = true;
+        ASSERT(pg->stored_number == number || pg->stored_number == pg->mark_number);
+        outcome = pg->stored_number == number ? SQL_OUTCOME_NOT_STORED : SQL_OUTCOME_STORED;
     }
+    reset(ask);
     return outcome;
 }
 

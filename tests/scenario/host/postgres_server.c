@@ -36,7 +36,6 @@ typedef enum TextKind {
     TEXT_LOCK, // pg_advisory_xact_lock($1)
     TEXT_LOCK_PLACES,
     TEXT_LOCK_WORLDS,
-    TEXT_FOR_UPDATE,
     TEXT_NUMBER // of the catalogue
 } TextKind;
 
@@ -285,7 +284,7 @@ static TextKind kind_of(const char *text)
             return kinds[i].kind;
         }
     }
-    return strstr(text, " FOR UPDATE") != NULL ? TEXT_FOR_UPDATE : TEXT_PLAIN;
+    return TEXT_PLAIN;
 }
 
 static int64_t catalogue_number(const char *text)
@@ -402,8 +401,7 @@ const ServerText *server_text(const char *text, int parameter_count, const unsig
     if (made->kind == TEXT_NUMBER) {
         made->number = catalogue_number(text);
     }
-    if (made->kind == TEXT_PLAIN || made->kind == TEXT_FOR_UPDATE) {
-        (void)replace(own, sizeof own, " FOR UPDATE", "");
+    if (made->kind == TEXT_PLAIN) {
         while (replace(own, sizeof own, "(extract(epoch FROM now()) * 1000)::bigint", "1")) {
         }
         (void)replace(own, sizeof own,
@@ -601,22 +599,13 @@ static uint32_t table_number(const char *name)
     return at;
 }
 
-// The only SELECT … FOR UPDATE is of the row of a writer.
-static bool lock_mark(Backend *backend, const ServerStatement *from)
-{
-    Hash64 hash = HASH64_INIT;
-    hash_u64(&hash, table_number("writer_marks"));
-    hash_bytes(&hash, from->values[0], (size_t)from->lengths[0]);
-    return lock_take(backend, hash.state);
-}
-
 // NULL: it waits for a row of somebody else.
 static ServerResult *run_plain(Backend *backend, const ServerStatement *from)
 {
     const ServerText *text = from->text;
     ServerResult *result = make_result(SERVER_OK, "");
     const uint32_t changes = backend->change_count;
-    server.has_conflict = text->kind == TEXT_FOR_UPDATE && !lock_mark(backend, from);
+    server.has_conflict = false;
     if (text->has_arrays) {
         fill_arrays(text, from);
     }
@@ -745,7 +734,6 @@ static ServerResult *run_statement(Backend *backend, const ServerStatement *from
     case TEXT_NUMBER:
         return number_result(from->text->number);
     case TEXT_PLAIN:
-    case TEXT_FOR_UPDATE:
         break;
     }
     return run_plain(backend, from);
