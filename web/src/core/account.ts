@@ -18,7 +18,7 @@ export interface OpenWorld {
     playerMax: number;
 }
 
-const OFFERED_MAX = 5;
+export const OFFERED_MAX = 5;
 
 async function get(path: string): Promise<unknown> {
     const answer = await fetch(path).catch(() => null);
@@ -39,16 +39,7 @@ export async function aboutPlace(room: string, place: string): Promise<{ title: 
     return { title: known?.title ?? '', isRemoved: known?.removed === true };
 }
 
-// Whether somebody without an account may come in there.
-export async function isForGuests(room: string, place: string): Promise<boolean> {
-    const find = (path: string): Promise<Response | null> => fetch(path, { credentials: 'omit' }).catch(() => null);
-    const world = room === '' ? null : await find(`/api/rooms/${encodeURIComponent(room)}`);
-    const { placeId } = world === null ? { placeId: place }
-        : world.ok ? await world.json() as { placeId?: string } : { placeId: '' };
-    return (placeId ?? '') !== '' && (await find(`/api/places/${encodeURIComponent(placeId ?? '')}`))?.ok === true;
-}
-
-async function allWorlds(): Promise<OpenWorld[]> {
+export async function allWorlds(): Promise<OpenWorld[]> {
     const list = await get('/worlds?limit=100') as { worlds: OpenWorld[] } | null;
     return list?.worlds ?? [];
 }
@@ -58,26 +49,11 @@ export async function hasWorld(code: string): Promise<boolean> {
     return (await fetch(`/api/rooms/${encodeURIComponent(code)}`).catch(() => null))?.status !== 404;
 }
 
-const hasRoom = (world: OpenWorld): boolean =>
+export const hasRoom = (world: OpenWorld): boolean =>
     world.placeName !== null && world.players < world.playerMax;
 
 // Where people are and one may come in, the fullest first.
 export async function openWorlds(): Promise<OpenWorld[]> {
     return (await allWorlds()).filter((world) => world.players > 0 && hasRoom(world))
         .sort((a, b) => b.players - a.players).slice(0, OFFERED_MAX);
-}
-
-export interface Others {
-    place: OpenWorld | null; // the full world, of whose place there may be others
-    worlds: OpenWorld[]; // those of the same place first, then the fullest
-}
-
-// Where else one may go when a world is full.
-export async function otherWorlds(room: string): Promise<Others> {
-    const all = await allWorlds();
-    const place = all.find((world) => world.roomCode === room) ?? null;
-    const isNear = (world: OpenWorld): number => world.placeId === place?.placeId ? 1 : 0;
-    const worlds = all.filter((world) => world !== place && hasRoom(world))
-        .sort((a, b) => isNear(b) - isNear(a) || b.players - a.players).slice(0, OFFERED_MAX);
-    return { place, worlds };
 }

@@ -2,36 +2,19 @@
 // from the world; and whether it may see what the world's scripts cost. A server without accounts has neither.
 import { signal } from '@preact/signals';
 
-import { sentence } from '../core/reasons.ts';
-import { words } from '../ui/words.ts';
 import type { Person } from './people.ts';
 
 // As the HTTP API names accounts; a guest's name is shown behind a "~".
 export const accountOf = ({ player, name }: Pick<Person, 'player' | 'name'>): string =>
     `${name.startsWith('~') ? 'guest' : 'user'}_${player.toString(16)}`;
 
-interface Failure {
-    error?: { message?: string };
-}
-
-// The header says that this is our own page. Null: it was done; otherwise why not.
-async function change(method: string, path: string, body: object | null): Promise<string | null> {
-    const answer = await fetch(path, {
-        method,
-        headers: { 'Content-Type': 'application/json', 'X-Sandlot': '1' },
-        ...(body === null ? {} : { body: JSON.stringify(body) }),
-    }).catch(() => null);
-    if (answer?.ok === true) {
-        return null;
-    }
-    const failure = await answer?.json().catch(() => ({})) as Failure | undefined;
-    const why = failure?.error?.message;
-    return why === undefined ? words.unreachable : sentence(why);
-}
-
 async function read(path: string): Promise<Record<string, unknown> | null> {
     const answer = await fetch(path).catch(() => null);
     return answer?.ok === true ? await answer.json() as Record<string, unknown> : null;
+}
+
+async function change(method: string, path: string, body: object | null): Promise<string | null> {
+    return (await import('./account_change.ts')).change(method, path, body);
 }
 
 export class AccountRights {

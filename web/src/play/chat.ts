@@ -46,12 +46,13 @@ export class Chat {
         this.leave = leave;
         // The rule may change while one plays, and no world tells: it is asked for whenever the chat opens and while it is open.
         effect(() => {
-            if (!this.isOpen.value || !this.hasRules) {
-                return undefined;
+            const ask = (): void => void this.ask(this.place);
+            if (this.isOpen.value && this.hasRules) {
+                ask();
+                const timer = setInterval(ask, RULE_MS);
+                return () => clearInterval(timer);
             }
-            void this.ask(this.place);
-            const timer = setInterval(() => void this.ask(this.place), RULE_MS);
-            return () => clearInterval(timer);
+            return undefined;
         });
     }
 
@@ -63,10 +64,7 @@ export class Chat {
         this.hasRules = answer?.status !== 404;
         if (answer?.ok === true) {
             const { rule, phrases, guest } = await answer.json() as Partial<ChatRule>;
-            const now = { rule: rule ?? 'free', phrases: phrases ?? [], guest: guest === true };
-            if (JSON.stringify(now) !== JSON.stringify(this.rule.peek())) {
-                this.rule.value = now;
-            }
+            this.rule.value = { rule: rule ?? 'free', phrases: phrases ?? [], guest: guest === true };
         }
     }
 

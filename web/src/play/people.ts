@@ -14,12 +14,6 @@ export interface Person {
     stats: ReadonlyMap<string, number>;
 }
 
-// What is chosen for who has not chosen: the same each time, in whichever body.
-export function seedOf(person: Person | undefined, body: number): number {
-    return person === undefined || person.playerId === '' ? body
-        : [...person.playerId].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) >>> 0, 7);
-}
-
 export const STATS_SHOWN_MAX = 4;
 const MUTED_KEY = 'sandlot.muted';
 const MUTED_MAX = 500;

@@ -1,6 +1,6 @@
 // The screen before the world: who one is, where people play, and the progress of joining. It is
 // shown again when the connection is lost, with what is being done about it.
-import { type OpenWorld, aboutPlace, hasWorld, isForGuests, openWorlds, otherWorlds, readSession } from '../core/account.ts';
+import { type OpenWorld, aboutPlace, hasWorld, openWorlds, readSession } from '../core/account.ts';
 import type { Status, Trouble } from '../core/channel.ts';
 import type { Progress } from '../core/download.ts';
 import { coreLine, downloadLine, sceneLine, share } from './downloads.ts';
@@ -223,6 +223,7 @@ export class Gate {
 
     // Where else one can play, while a full world is asked again and again.
     private async offerOthers(): Promise<void> {
+        const { otherWorlds } = await import('./gate_offers.ts');
         const { place, worlds } = await otherWorlds(this.room);
         const items = worlds.map((world) => this.offerOne(world));
         if (place !== null && this.hasAccounts) {
@@ -295,22 +296,23 @@ export class Gate {
             this.showCore(this.core.have, this.core.bytes);
         }
         this.cancel.hidden = status.phase === 'closed';
-        this.again.hidden = status.phase !== 'closed';
-        this.leave.hidden = this.again.hidden;
-        this.offerSignIn(phase === 'closed' ? trouble : undefined);
+        this.again.hidden = status.phase !== 'closed' || trouble === 'signedOut'; // until it is known that guests come in
+        this.leave.hidden = status.phase !== 'closed';
+        element('sign-in-line', HTMLParagraphElement).hidden = true;
+        if (phase === 'closed' && (trouble === 'signedOut' || trouble === 'stranger')) {
+            void this.offerSignIn(trouble);
+        }
     }
 
-    // Going on as a guest is offered where guests come in.
-    private offerSignIn(trouble: Trouble | undefined): void {
-        const isOver = trouble === 'signedOut';
-        element('sign-in-line', HTMLParagraphElement).hidden = !isOver && (trouble !== 'stranger' || this.isAccount);
-        element('sign-in', HTMLAnchorElement).href = signInAddress();
-        if (isOver) {
-            this.again.hidden = true;
+    private async offerSignIn(trouble: Trouble): Promise<void> {
+        const { canBeGuest, showSignIn } = await import('./gate_offers.ts');
+        const isStill = (): boolean => this.status?.trouble === trouble;
+        if (isStill() && (trouble === 'signedOut' || !this.isAccount)) {
+            showSignIn(signInAddress());
+        }
+        if (trouble === 'signedOut' && this.channel !== 'draft' && await canBeGuest(this.room, this.place) && isStill()) {
             this.again.textContent = words.gate.asGuest;
-            void (this.channel === 'draft' ? Promise.resolve(false) : isForGuests(this.room, this.place)).then((isOpen) => {
-                this.again.hidden = this.status?.trouble !== 'signedOut' || !isOpen;
-            });
+            this.again.hidden = false;
         }
     }
 

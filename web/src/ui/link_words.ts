@@ -33,7 +33,7 @@ export const linkWords = {
     gaveUp: 'It did not come back.',
     draftDenied: 'This is the link to a place that is still being made. Only people with an account here whom its maker has '
         + 'let in can play it: sign in, and tell the maker the name of your account.',
-    signInEnded: 'Your sign-in has ended. Sign in again; then you come back here.',
+    signInEnded: 'Sign in again; then you come back here.',
     // By the codes of docs/PROTOCOL.md.
     reasons: {
         unsupported_version: 'This page does not fit the world. Reload it.',
@@ -41,7 +41,7 @@ export const linkWords = {
         auth_failed: 'The ticket is no longer good. Join again.',
         handshake_timeout: 'The world heard nothing from you in time.',
         world_full: 'This world has no room for another player now. You come in as soon as somebody leaves.',
-        class_paused: 'The class of this place pauses. You come in by yourself as soon as the teacher lets it go on.',
+        class_paused: 'You come in by yourself when it goes on.',
         busy: 'Too many are coming in at once.',
         stopping: 'The world is closing.',
         stopped: 'The world has closed.',
