@@ -11,6 +11,7 @@ import { PLAIN_FINISH, finishOf, instanceMaterial, isDrawn, type Finish } from '
 import { poseOf } from './model_rules.ts';
 import type { Paints } from './paints.ts';
 import type { Person } from './people.ts';
+import { seedOf } from './seed.ts';
 import { newPose, poseLimbs, poseStep, type Limbs, type Moving, type Pose } from './poses.ts';
 
 const KIND_PLAYER = 1;
@@ -91,11 +92,6 @@ function makeLimbs(radius: number, height: number, near: boolean, finish: Finish
     return !near ? limbs : [...limbs,
         limb('eyes', new THREE.SphereGeometry(head * 0.16, 6, 4),
             [head * 0.4, height - head * 0.9, head * 0.88], true)];
-}
-
-// What is chosen for who has not chosen: the same each time, in whichever body.
-function seedOf(person: Person | undefined, body: number): number {
-    return [...person?.playerId ?? ''].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0) & 0xfffffff, 0) || body;
 }
 
 // Whether something is to be drawn, and how near it is.
